@@ -1,0 +1,1 @@
+"""Activities: everything that touches the world, behind injected ports."""

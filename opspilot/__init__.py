@@ -1,0 +1,1 @@
+"""OpsPilot: a durable operations agent on Temporal."""

@@ -1,0 +1,282 @@
+"""The names and shapes that client, workflow and activities meet at. Everything here ends up in Temporal's history.
+
+Payloads are lean because they are history: short digests, no text that the journal has, no key that can be derived.
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+
+from opspilot.core.calls import Effect, Gate
+from opspilot.core.interrupts import Answer, AnswerAction, Principal
+from opspilot.core.limits import Limits, StopReason
+from opspilot.core.loop import CarriedState
+from opspilot.core.messages import Usage
+from opspilot.core.observations import ErrorCode
+
+TASK_QUEUE = "opspilot"
+AGENT_WORKFLOW = "AgentWorkflow"
+SEND_MESSAGE = "send_message"
+ANSWER = "answer"
+ANSWER_SIGNAL = "answer_signal"
+STOP = "stop"
+STATUS = "status"
+
+WORKFLOW_TASK_TIMEOUT = timedelta(seconds=5)
+"""Set by whoever starts a run: a worker killed inside a workflow task is noticed after this (default 10 s)."""
+
+MAX_MESSAGE_BYTES = 256 * 1024
+"""A longer question is refused at the entrance."""
+
+
+class SearchAttribute(StrEnum):
+    """Registered before a worker starts; the worker refuses to start when one is missing."""
+
+    STATUS = "OpsPilotStatus"
+    STOP_REASON = "OpsPilotStopReason"
+    USER = "OpsPilotUser"
+    DUE_AT = "OpsPilotDueAt"
+    WAITING_FOR = "OpsPilotWaitingFor"
+
+
+SEARCH_ATTRIBUTE_TYPES: dict[str, str] = {
+    SearchAttribute.STATUS: "Keyword",
+    SearchAttribute.STOP_REASON: "Keyword",
+    SearchAttribute.USER: "Keyword",
+    SearchAttribute.DUE_AT: "Datetime",
+    SearchAttribute.WAITING_FOR: "KeywordList",
+}
+
+
+class Status(StrEnum):
+    """Values of `OpsPilotStatus`."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    DONE = "done"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Serial mode: `only` names the one tool that may be called, once a step; `force` makes the model call it first."""
+
+    only: str | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """Starts a run. `carried` is set by continue-as-new alone."""
+
+    user: Principal
+    limits: Limits = Limits()
+    mode: Mode = Mode()
+    carried: CarriedState | None = None
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended. `message` is the sentence for a person; `answer` is the model's, empty when there is none."""
+
+    stop_reason: StopReason
+    answer: str
+    message: str
+    steps: int
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class UserMessage:
+    """What a person says to a session. `id` is the client's: the same id twice is the same message."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class MessageReceipt:
+    """The message is in the run's queue, at this position (from 1)."""
+
+    position: int
+
+
+@dataclass(frozen=True)
+class AnswerReceipt:
+    """The answer is accepted and being checked; whether it settles the question is in the journal."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Ends the run as `cancelled`."""
+
+    principal: Principal
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """An interrupt that waits for a person."""
+
+    interrupt: str
+    tool: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """What a run is doing now. `doing` is for people; `journal` names the journal that holds the content."""
+
+    status: Status
+    run: str
+    journal: str
+    step: int
+    doing: str
+    questions: tuple[OpenQuestion, ...]
+    usage: Usage
+    active_seconds: float
+    history_events: int
+    history_bytes: int
+
+
+# ---------------------------------------------------------------- activities: one frozen type in, one out
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """`open_run`: make the run current, repair what the previous one left, write what it begins with."""
+
+    run: str
+    started_at: float
+    user: Principal
+    mode: Mode
+    limits: Limits
+    messages: tuple[UserMessage, ...]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """`new_messages` of those given were not in the journal before. `refused` is a sentence when the run may not go on."""
+
+    journal: str
+    new_messages: int
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class CallModel:
+    """`call_model`. `final` names the limit that was met: a last turn without tools."""
+
+    run: str
+    step: int
+    mode: Mode
+    messages: tuple[UserMessage, ...] = ()
+    final: StopReason | None = None
+
+
+@dataclass(frozen=True)
+class JudgedCall:
+    """A proposed call with its verdict. `code` is set when it has its observation already; `digest` is of the arguments."""
+
+    name: str
+    digest: str
+    summary: str
+    gate: Gate
+    effect: Effect
+    concurrent: bool
+    seconds: float
+    polling: bool = False
+    idempotent: bool = False
+    code: ErrorCode | None = None
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """What the workflow needs of a reply. `answer` is set only when there are no calls. `stop` ends the run (refused, …)."""
+
+    usage: Usage
+    active_seconds: float
+    calls: tuple[JudgedCall, ...] = ()
+    answer: str = ""
+    stop: StopReason | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class RunTool:
+    """`run_tool`: one round of one call. `digest` must be that of the recorded arguments."""
+
+    run: str
+    call: str
+    round: int
+    digest: str
+    approved: bool = False
+    before_approval: bool = False
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """How one round ended: `digest` of the result, or an error `code`, or `interrupted` with what it shows' digest."""
+
+    ok: bool
+    active_seconds: float
+    digest: str = ""
+    code: ErrorCode | None = None
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Settle:
+    """`settle`: find out what became of a round whose activity gave no result."""
+
+    run: str
+    call: str
+    round: int
+    code: ErrorCode
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """`judge`: is this answer good, and what does it make of the call?"""
+
+    run: str
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class AnswerJudged:
+    """`accepted` False: recorded as ignored, the question stays open. With new arguments `digest` and `summary` change.
+
+    `code` is the observation that the answer already gave the call (rejected, or edited into something not allowed).
+    """
+
+    accepted: bool
+    action: AnswerAction
+    digest: str = ""
+    summary: str = ""
+    code: ErrorCode | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """`record`: give calls that will not run their observation. `(call, code)` pairs."""
+
+    run: str
+    observations: tuple[tuple[str, ErrorCode], ...]
+
+
+@dataclass(frozen=True)
+class CloseRun:
+    """`close_run`: write `run.stopped` number `nth`; open calls get `cancelled`, open questions are closed."""
+
+    run: str
+    nth: int
+    reason: StopReason
+    message: str
+    steps: int
+    usage: Usage
+    answered_at_step: int = 0
+    at: float = 0.0
+    open_calls: tuple[str, ...] = field(default=())

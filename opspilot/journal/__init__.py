@@ -1,0 +1,1 @@
+"""The journal: the append-only record of every session, in SQL."""

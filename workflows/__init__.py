@@ -1,0 +1,1 @@
+"""Workflows: thin interpreters of the core's decisions."""
