@@ -1,8 +1,8 @@
 """Owns the settings: the only reader of the environment and of `opspilot.toml`. Must not know what is done with them.
 
 The environment (`OPSPILOT_…`, `__` for nesting) goes before the file (`OPSPILOT_CONFIG`, else the one in the current
-folder; none is fine). Relative paths start from the file's folder, or from the current one when there is no file. What is
-no setting or has a wrong value is refused with a sentence that names the file or variable, the key, and what is allowed.
+folder; none is fine). Relative paths start from the file's folder, without a file from the current one. What is no
+setting or has a wrong value is refused with a sentence that names the file or variable, the key, and what is allowed.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Makes the virtual environment `.venv` hold what requirements/ pins, and the project itself.
 
-Must run on any Python from 3.11 with nothing installed, so it knows the standard library alone. Standard output belongs to
-the program that runs afterwards: this writes to standard error, and only when there is something to do.
+Must run on any Python from 3.11 with nothing installed, so it knows the standard library alone. Standard output belongs
+to the program that runs afterwards: this writes to standard error, and only when there is something to do.
 """
 
 import fcntl
@@ -83,8 +83,8 @@ def runs_here() -> bool:
 
 
 def pip(*arguments: str) -> None:
-    """Run the environment's own pip, quietly, its output kept away from ours."""
-    command = [PYTHON, "-I", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", *arguments]
+    """Run the environment's own pip. It speaks only when it fails, and then on standard error."""
+    command = [PYTHON, "-I", "-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check", "--no-input", *arguments]
     environment = {**os.environ, "PIP_USER": "0"}
     subprocess.run(command, cwd=ROOT, stdout=sys.stderr, env=environment, check=True)
 
