@@ -1,0 +1,312 @@
+"""The journal itself: `SqlJournal`, which appends, finds, reads and lists. It knows neither models nor workflows.
+
+Every write to a session first locks the session's row, so sequence numbers are handed out in commit order and whoever
+tails `seq > n` misses nothing. Of two writers of one key the first wins, and both are told the same.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, RowMapping, func, insert, select, update
+
+from opspilot.core.calls import canonical_json
+from opspilot.core.contract import Status
+from opspilot.core.entries import Entry, Kind, NewEntry
+from opspilot.core.errors import JournalConflict, JournalError, StaleRun
+from opspilot.core.interrupts import Principal
+from opspilot.core.messages import Json
+from opspilot.core.ports import Draft, Journal, Leftovers
+from opspilot.journal import drafts, queries, read_models, schema
+from opspilot.journal.database import Database
+from opspilot.journal.leftovers import leftovers
+from opspilot.journal.queries import CallRow, InterruptRow, Numbers, RunRow, SessionRow
+
+NEVER_REWRITTEN = frozenset({Kind.RUN_STARTED, Kind.USER_MESSAGE})
+"""Kinds whose content is known before anything is done: another content under the key means crossed histories."""
+
+
+class SqlJournal(Journal):
+    """The journal in an SQL database, such as `sqlite:////var/lib/opspilot/journal.sqlite`.
+
+    Creates what is missing when it is opened. Safe to use from many threads, and from several processes on one file.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._database = Database(url)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._database.close()
+
+    @property
+    def id(self) -> str:
+        """An identity made when the database was created, to tell two journals apart."""
+        return self._database.journal_id
+
+    def owner(self, session: str) -> str | None:
+        """The id of whoever started this session; None when there is no such session yet."""
+        query = select(schema.sessions.c.owner).where(schema.sessions.c.id == session)
+        with self._database.read() as connection:
+            return connection.execute(query).scalar()
+
+    def begin_run(self, session: str, run: str, started_at: datetime, owner: Principal) -> Leftovers:
+        """Make `run` the session's current run, unless a later one is (`StaleRun`). Idempotent.
+
+        The session keeps the owner of its first run. Drafts of its earlier runs are dropped.
+        """
+        _need_zone(started_at, f"The start of run {run}")
+        with self._database.write() as connection:
+            row = _lock(connection, session)
+            if row is None:
+                connection.execute(insert(schema.sessions).values(**_new_session(session, run, started_at, owner)))
+            if row is None or row["current_run"] != run:
+                if row is not None:
+                    _need_later(connection, session, run, started_at, row["current_run"])
+                connection.execute(insert(schema.runs).values(session_id=session, run_id=run, started_at=started_at))
+                drafts.drop(connection, session)
+                read_models.summarise(connection, session, run, started_at)
+            return leftovers(connection, session, run)
+
+    def append(
+        self, session: str, run: str, entries: Sequence[NewEntry], overflow: Mapping[str, str] | None = None
+    ) -> tuple[Entry, ...]:
+        """Write entries in one transaction and update the read models. A key that is there keeps its first content.
+
+        Returns the entries as they stand, one for each given. Raises `StaleRun` when `run` isn't the session's current
+        one, and `JournalConflict` when a `run.started` or `user.message` is there with other content; either writes
+        nothing. `overflow` are whole texts of trimmed results by reference; the first text of a reference stays.
+        """
+        for new in entries:
+            _need_zone(new.at, f"The time of entry {new.key}")
+        with self._database.write() as connection:
+            row = _lock(connection, session)
+            if row is None or row["current_run"] != run:
+                raise _stale(session, run, None if row is None else row["current_run"])
+            known = _find(connection, session, [new.key for new in entries])
+            fresh: list[Entry] = []
+            for new in entries:
+                if new.key in known:
+                    _need_same(known[new.key], new)
+                    continue
+                entry = _numbered(new, session, run, row["last_seq"] + len(fresh) + 1)
+                known[new.key] = entry
+                fresh.append(entry)
+            if fresh:
+                _write(connection, session, run, fresh)
+            _write_overflow(connection, session, overflow or {})
+        return tuple(known[new.key] for new in entries)
+
+    def find(self, session: str, keys: Sequence[str]) -> dict[str, Entry]:
+        """The entries among these keys that exist."""
+        with self._database.read() as connection:
+            return _find(connection, session, keys)
+
+    def read(self, session: str, after: int = 0, limit: int | None = None) -> tuple[Entry, ...]:
+        """Entries with `seq > after`, in order. A reader that goes on from the last seq misses nothing."""
+        query = (
+            select(schema.entries)
+            .where(schema.entries.c.session_id == session, schema.entries.c.seq > after)
+            .order_by(schema.entries.c.seq)
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return tuple(_entry(row) for row in connection.execute(query).mappings())
+
+    def overflow(self, session: str, ref: str, offset: int, limit: int) -> tuple[str, int] | None:
+        """`limit` characters of a trimmed result from `offset`, and its whole length in characters."""
+        query = select(
+            func.substr(schema.overflow.c.text, max(offset, 0) + 1, max(limit, 0)), func.length(schema.overflow.c.text)
+        ).where(schema.overflow.c.session_id == session, schema.overflow.c.ref == ref)
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else (row[0], row[1])
+
+    def put_draft(self, session: str, draft: Draft) -> None:
+        """Overwrite the draft of an open model call; dropped when its message lands.
+
+        Quietly does nothing when the draft comes too late: its run is not current or has stopped, its message is there,
+        or a later attempt is writing.
+        """
+        with self._database.write() as connection:
+            row = _lock(connection, session)
+            if row is not None and row["current_run"] == draft.run and row["status"] != Status.DONE:
+                drafts.put(connection, session, draft)
+
+    def drafts(self, session: str) -> tuple[Draft, ...]:
+        """Text that is being produced right now."""
+        with self._database.read() as connection:
+            return drafts.in_progress(connection, session)
+
+    def sessions(
+        self,
+        status: str | None = None,
+        owner: str | None = None,
+        text: str | None = None,
+        limit: int = 50,
+        before: tuple[datetime, str] | None = None,
+    ) -> tuple[SessionRow, ...]:
+        """Sessions, latest change first; `text` is looked for in id and title, whatever its case.
+
+        `before` goes on after a page: the `(updated_at, id)` of its last row.
+        """
+        with self._database.read() as connection:
+            return queries.list_sessions(connection, status, owner, text, limit, before)
+
+    def session(self, id: str) -> SessionRow | None:
+        """One session."""
+        with self._database.read() as connection:
+            return queries.one_session(connection, id)
+
+    def runs(self, session: str) -> tuple[RunRow, ...]:
+        """The session's runs, oldest first."""
+        with self._database.read() as connection:
+            return queries.list_runs(connection, session)
+
+    def calls(self, session: str, run: str | None = None) -> tuple[CallRow, ...]:
+        """The session's calls, or one run's, in the order of proposal."""
+        with self._database.read() as connection:
+            return queries.list_calls(connection, session, run)
+
+    def open_interrupts(self, session: str | None = None) -> tuple[InterruptRow, ...]:
+        """Questions that wait for a person, in one session or in all, longest open first."""
+        with self._database.read() as connection:
+            return queries.list_open_interrupts(connection, session)
+
+    def numbers(self, since: datetime | None = None) -> Numbers:
+        """The figures over runs that started at `since` or later, or over all."""
+        with self._database.read() as connection:
+            return queries.figures(connection, since)
+
+
+def _lock(connection: Connection, session: str) -> RowMapping | None:
+    # FOR UPDATE where the database has row locks; on SQLite the transaction is the lock.
+    query = select(schema.sessions.c.current_run, schema.sessions.c.last_seq, schema.sessions.c.status).where(
+        schema.sessions.c.id == session
+    )
+    return connection.execute(query.with_for_update()).mappings().first()
+
+
+def _new_session(session: str, run: str, started_at: datetime, owner: Principal) -> dict[str, Json]:
+    return {
+        "id": session,
+        "owner": owner.id,
+        "title": "",
+        "searchable": read_models.searchable(session, ""),
+        "status": Status.RUNNING.value,
+        "current_run": run,
+        "created_at": started_at,
+        "updated_at": started_at,
+        "last_seq": 0,
+        "steps": 0,
+        "tokens": 0,
+    }
+
+
+def _need_zone(moment: datetime, what: str) -> None:
+    if moment.tzinfo is None:
+        raise JournalError(f"{what} has no time zone; give it in UTC.")
+
+
+def _need_later(connection: Connection, session: str, run: str, started_at: datetime, current: str) -> None:
+    # Equal times are decided by id, so that the answer is the same however often either run asks.
+    current_started_at = connection.execute(
+        select(schema.runs.c.started_at).where(schema.runs.c.session_id == session, schema.runs.c.run_id == current)
+    ).scalar_one()
+    if (started_at, run) < (current_started_at, current):
+        raise _stale(session, run, current)
+
+
+def _stale(session: str, run: str, current: str | None) -> StaleRun:
+    if current is None:
+        return StaleRun(f"Session {session} isn't in this journal, so nothing of its run {run} can be written.")
+    return StaleRun(f"Run {run} of session {session} has been replaced by run {current}; it may not write any more.")
+
+
+def _find(connection: Connection, session: str, keys: Iterable[str]) -> dict[str, Entry]:
+    query = select(schema.entries).where(schema.entries.c.session_id == session, schema.entries.c.key.in_(keys))
+    return {row["key"]: _entry(row) for row in connection.execute(query).mappings()}
+
+
+def _entry(row: RowMapping) -> Entry:
+    return Entry(
+        session=row["session_id"],
+        seq=row["seq"],
+        run=row["run_id"],
+        key=row["key"],
+        kind=Kind(row["kind"]),
+        at=row["at"],
+        data=row["data"],
+        step=row["step"],
+        call=row["call"],
+    )
+
+
+def _numbered(new: NewEntry, session: str, run: str, seq: int) -> Entry:
+    return Entry(
+        session=session,
+        seq=seq,
+        run=new.run or run,
+        key=new.key,
+        kind=new.kind,
+        at=new.at.astimezone(UTC),
+        data=_as_stored(new),
+        step=new.step,
+        call=new.call,
+    )
+
+
+def _as_stored(new: NewEntry) -> Mapping[str, Json]:
+    # What the writer is told is what every reader will be told: lists for tuples, words for enum members.
+    try:
+        stored: dict[str, Json] = json.loads(json.dumps(dict(new.data), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise JournalError(f"Entry {new.key} can't be written, its data isn't JSON: {error}.") from error
+    return stored
+
+
+def _need_same(there: Entry, new: NewEntry) -> None:
+    if new.kind in NEVER_REWRITTEN and canonical_json(there.data) != canonical_json(_as_stored(new)):
+        raise JournalConflict(
+            f"Session {there.session} has an entry {new.key} with other content already (number {there.seq}, of run "
+            f"{there.run}). Was a run reset in Temporal, or one message id used for two messages?"
+        )
+
+
+def _write(connection: Connection, session: str, run: str, fresh: Sequence[Entry]) -> None:
+    connection.execute(
+        insert(schema.entries),
+        [
+            {
+                "session_id": session,
+                "seq": entry.seq,
+                "run_id": entry.run,
+                "key": entry.key,
+                "kind": entry.kind.value,
+                "at": entry.at,
+                "step": entry.step,
+                "call": entry.call,
+                "data": entry.data,
+            }
+            for entry in fresh
+        ],
+    )
+    connection.execute(update(schema.sessions).where(schema.sessions.c.id == session).values(last_seq=fresh[-1].seq))
+    for entry in fresh:
+        read_models.apply(connection, entry)
+    read_models.summarise(connection, session, run, max(entry.at for entry in fresh))
+
+
+def _write_overflow(connection: Connection, session: str, texts: Mapping[str, str]) -> None:
+    if not texts:
+        return
+    there = set(
+        connection.execute(
+            select(schema.overflow.c.ref).where(
+                schema.overflow.c.session_id == session, schema.overflow.c.ref.in_(texts)
+            )
+        ).scalars()
+    )
+    fresh = [{"session_id": session, "ref": ref, "text": text} for ref, text in texts.items() if ref not in there]
+    if fresh:
+        connection.execute(insert(schema.overflow), fresh)
