@@ -177,7 +177,7 @@ def _field(index: int) -> str:
 def _arguments_model(name: str, parameters: Mapping[str, tuple[Any, Any]]) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for index, (parameter, (annotation, default)) in enumerate(parameters.items()):
-        aliased: Any = Annotated[annotation, Field(alias=parameter)]  # type: ignore[valid-type]
+        aliased: Any = Annotated[annotation, Field(alias=parameter)]
         fields[_field(index)] = aliased if default is inspect.Parameter.empty else (aliased, default)
     try:
         return create_model("Arguments", __config__=ConfigDict(extra="forbid", allow_inf_nan=False), **fields)
