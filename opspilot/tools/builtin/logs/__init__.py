@@ -1,0 +1,1 @@
+"""Reading logs: files, lines, formats, levels, shapes, and the search over them."""

@@ -1,0 +1,89 @@
+"""Formats whose lines are nothing but named fields: JSON lines and logfmt."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from opspilot.tools.builtin.logs.levels import level_in_words, level_named
+from opspilot.tools.builtin.logs.line import Clock, LogLine, parse_time
+
+_TIME_KEYS = ("time", "timestamp", "@timestamp", "ts", "datetime", "date", "asctime", "eventTime", "t")
+_LEVEL_KEYS = ("level", "severity", "lvl", "levelname", "log.level", "loglevel", "logLevel", "severity_text", "l")
+_MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "short_message", "MESSAGE", "m")
+_SERVICE_KEYS = (
+    *(
+        "service",
+        "service.name",
+        "service_name",
+        "serviceName",
+        "app",
+        "application",
+        "app_name",
+        "program",
+        "component",
+    ),
+    *("container", "container_name", "kubernetes.container_name", "job", "SYSLOG_IDENTIFIER"),
+)
+
+
+def parse_json(text: str, clock: Clock) -> LogLine | None:
+    """A line that is one JSON object; nested objects are known by dotted names."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _from_fields(_flat(value), clock) if isinstance(value, dict) else None
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for key, item in value.items():
+        name = prefix + key
+        if isinstance(item, dict) and depth < 4:
+            fields.update(_flat(item, f"{name}.", depth + 1))
+        elif isinstance(item, str):
+            fields[name] = item
+        elif item is not None:
+            fields[name] = json.dumps(item, ensure_ascii=False)
+    return fields
+
+
+_PAIR = re.compile(r'([A-Za-z_@][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?:\s+|$)')
+
+
+def parse_logfmt(text: str, clock: Clock) -> LogLine | None:
+    """A line of `key=value` pairs and nothing else, with a time, level or message among them."""
+    fields: dict[str, str] = {}
+    position = 0
+    while (pair := _PAIR.match(text, position)) is not None and pair.end() > position:
+        value = pair[2]
+        fields[pair[1]] = re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+        position = pair.end()
+    if position < len(text.rstrip()) or len(fields) < 2:
+        return None
+    if not any(key in fields for key in (*_TIME_KEYS, *_LEVEL_KEYS, *_MESSAGE_KEYS)):
+        return None
+    return _from_fields(fields, clock, whole=text)
+
+
+def _from_fields(fields: dict[str, str], clock: Clock, whole: str = "") -> LogLine:
+    message = _first(fields, _MESSAGE_KEYS)
+    if message is None:
+        message = whole or " ".join(f"{key}={value}" for key, value in fields.items() if key not in _TIME_KEYS)
+    level_text = _first(fields, _LEVEL_KEYS)
+    level = level_named(level_text) if level_text is not None else None
+    time_text = _first(fields, _TIME_KEYS)
+    return LogLine(
+        message=message,
+        time=parse_time(time_text, clock) if time_text is not None else None,
+        level=level if level is not None else level_in_words(message),
+        service=_first(fields, _SERVICE_KEYS),
+        fields=fields,
+    )
+
+
+def _first(fields: Mapping[str, str], keys: Iterable[str]) -> str | None:
+    return next((fields[key] for key in keys if fields.get(key)), None)
