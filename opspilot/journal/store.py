@@ -69,13 +69,21 @@ class SqlJournal(Journal):
             return leftovers(connection, session, run)
 
     def append(
-        self, session: str, run: str, entries: Sequence[NewEntry], overflow: Mapping[str, str] | None = None
+        self,
+        session: str,
+        run: str,
+        entries: Sequence[NewEntry],
+        overflow: Mapping[str, str] | None = None,
+        *,
+        whole: bool = False,
     ) -> tuple[Entry, ...]:
         """Write entries in one transaction and update the read models. A key that is there keeps its first content.
 
         Returns the entries as they stand, one for each given. Raises `StaleRun` when `run` isn't the session's current
         one, and `JournalConflict` when a `run.started` or `user.message` is there with other content; either writes
         nothing. `overflow` are whole texts of trimmed results by reference; the first text of a reference stays.
+        With `whole` the entries belong together: when the first one's key is there already nothing is written, and what
+        is returned is that first entry alone.
         """
         for new in entries:
             _need_zone(new.at, f"The time of entry {new.key}")
@@ -84,6 +92,9 @@ class SqlJournal(Journal):
             if row is None or row["current_run"] != run:
                 raise _stale(session, run, None if row is None else row["current_run"])
             known = _find(connection, session, [new.key for new in entries])
+            if whole and entries and entries[0].key in known:
+                _need_same(known[entries[0].key], entries[0])
+                return (known[entries[0].key],)
             fresh: list[Entry] = []
             for new in entries:
                 if new.key in known:
