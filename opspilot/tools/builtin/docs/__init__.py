@@ -1,0 +1,1 @@
+"""Reading documents: passages, words, and the full-text index over them."""
