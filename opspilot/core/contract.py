@@ -3,16 +3,16 @@
 Payloads are lean because they are history: short digests, no text that the journal has, no key that can be derived.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import Limits, StopReason
-from opspilot.core.loop import CarriedState
 from opspilot.core.messages import Usage
 from opspilot.core.observations import ErrorCode
+from opspilot.core.state import QueuedMessage, RunState
 
 TASK_QUEUE = "opspilot"
 AGENT_WORKFLOW = "AgentWorkflow"
@@ -71,7 +71,7 @@ class RunRequest:
     user: Principal
     limits: Limits = Limits()
     mode: Mode = Mode()
-    carried: CarriedState | None = None
+    carried: RunState | None = None
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,8 @@ class RunResult:
     usage: Usage
 
 
-@dataclass(frozen=True)
-class UserMessage:
-    """What a person says to a session. `id` is the client's: the same id twice is the same message."""
-
-    id: str
-    text: str
+UserMessage = QueuedMessage
+"""What `send_message` takes: `{"id", "text"}`."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +153,7 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class Opened:
-    """`new_messages` of those given were not in the journal before. `refused` is a sentence when the run may not go on."""
+    """`new_messages` of those given were not in the journal before. `refused`: why this run may not go on."""
 
     journal: str
     new_messages: int
@@ -177,7 +173,10 @@ class CallModel:
 
 @dataclass(frozen=True)
 class JudgedCall:
-    """A proposed call with its verdict. `code` is set when it has its observation already; `digest` is of the arguments."""
+    """A proposed call with its verdict. `code` is set when it has its observation already.
+
+    `digest` is of the arguments; `shown` is what an approval must carry when the verdict holds the call for one.
+    """
 
     name: str
     digest: str
@@ -189,11 +188,12 @@ class JudgedCall:
     polling: bool = False
     idempotent: bool = False
     code: ErrorCode | None = None
+    shown: str = ""
 
 
 @dataclass(frozen=True)
 class ModelOutcome:
-    """What the workflow needs of a reply. `answer` is set only when there are no calls. `stop` ends the run (refused, …)."""
+    """What the workflow needs of a reply. `answer` (cut to size) is there only without calls. `stop` ends the run."""
 
     usage: Usage
     active_seconds: float
@@ -211,8 +211,8 @@ class RunTool:
     call: str
     round: int
     digest: str
-    approved: bool = False
     before_approval: bool = False
+    last_round: bool = False
 
 
 @dataclass(frozen=True)
@@ -269,14 +269,23 @@ class Record:
 
 @dataclass(frozen=True)
 class CloseRun:
-    """`close_run`: write `run.stopped` number `nth`; open calls get `cancelled`, open questions are closed."""
+    """`close_run`: write `run.stopped` number `nth`, after everything that the run still owes.
+
+    `step` is the last step used: if it has no reply it never gets one. Calls without an observation get `cancelled`.
+    `messages` are recorded unanswered. `at` is the workflow's clock, in seconds since the epoch.
+    """
 
     run: str
     nth: int
+    at: float
     reason: StopReason
     message: str
     steps: int
+    step: int
     usage: Usage
-    answered_at_step: int = 0
-    at: float = 0.0
-    open_calls: tuple[str, ...] = field(default=())
+    messages: tuple[QueuedMessage, ...] = ()
+
+
+@dataclass(frozen=True)
+class Done:
+    """An activity that has nothing to tell."""

@@ -59,7 +59,7 @@ class AnswerAction(StrEnum):
 class Answer:
     """A person's reply to one interrupt, named `<call>#<round>`. `id` makes a retried delivery the same answer.
 
-    `digest` binds the answer to what was shown; empty means "whatever is open under that name", which local callers use.
+    `digest` binds the answer to what was shown; empty: whatever is open under that name, as local callers may say.
     """
 
     id: str

@@ -116,16 +116,26 @@ class Journal(Protocol):
     def id(self) -> str:
         """An identity made when the database was created, to tell two journals apart."""
 
+    def owner(self, session: str) -> str | None:
+        """The id of whoever started this session; None when there is no such session yet."""
+
     def begin_run(self, session: str, run: str, started_at: datetime, owner: Principal) -> Leftovers:
         """Make `run` the session's current run, unless a later one is (`StaleRun`). Idempotent."""
 
     def append(
-        self, session: str, run: str, entries: Sequence[NewEntry], overflow: Mapping[str, str] | None = None
+        self,
+        session: str,
+        run: str,
+        entries: Sequence[NewEntry],
+        overflow: Mapping[str, str] | None = None,
+        *,
+        whole: bool = False,
     ) -> tuple[Entry, ...]:
         """Write entries in one transaction and update the read models. A key that is there keeps its first content.
 
-        Returns the entries as they stand: the caller sees by its own data whether it won. Raises `StaleRun` when
-        `run` isn't the session's current one.
+        Returns the entries as they stand, one for each given: the caller sees by the data whether it won. With `whole`
+        the entries belong together: when the first one's key is there already, nothing is written, and what is returned
+        is that first entry alone. Raises `StaleRun` when `run` isn't the session's current one.
         """
 
     def find(self, session: str, keys: Sequence[str]) -> dict[str, Entry]:

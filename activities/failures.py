@@ -1,0 +1,28 @@
+"""How our own errors become Temporal failures: which are worth another attempt, and after how long."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from temporalio.exceptions import ApplicationError
+
+from opspilot.core.errors import JournalBehind, JournalConflict, ModelError, StaleRun
+
+
+@contextmanager
+def journal_failures() -> Iterator[None]:
+    """Refusals of the journal are final; that it can't be reached is not, and Temporal tries again."""
+    try:
+        yield
+    except (StaleRun, JournalConflict, JournalBehind) as error:
+        raise ApplicationError(str(error), type=type(error).__name__, non_retryable=True) from None
+
+
+def model_failure(error: ModelError) -> ApplicationError:
+    """A retryable failure of a model call; the next attempt waits for as long as the provider asked."""
+    wait = error.retry_after_seconds
+    return ApplicationError(
+        error.message,
+        type=error.fault.value,
+        next_retry_delay=None if wait is None else timedelta(seconds=wait),
+    )

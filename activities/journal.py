@@ -1,0 +1,214 @@
+"""The activities that only keep the record: open a run, give calls that never ran their observation, close a run."""
+
+import asyncio
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from temporalio import activity
+
+from activities.failures import journal_failures
+from activities.records import VOID, message_entries, recorded_call, unanswered_calls
+from opspilot.core.calls import Effect, idempotency_key
+from opspilot.core.contract import CloseRun, Done, Opened, OpenRun, Record, Settle, ToolOutcome
+from opspilot.core.entries import (
+    Entry,
+    Kind,
+    NewEntry,
+    assistant_key,
+    message_key,
+    started_key,
+    stopped_key,
+    tool_started_key,
+)
+from opspilot.core.limits import AT_A_LIMIT, StopReason
+from opspilot.core.observations import ErrorCode, Observation
+from opspilot.core.outcomes import result_entry, tool_outcome
+from opspilot.core.ports import Journal, OpenCall, Tools
+
+
+class JournalActivities:
+    """Holds the journal, and the tools, which alone know whether a lost write happened."""
+
+    def __init__(self, journal: Journal, tools: Tools, model_name: str, system_prompt: str) -> None:
+        self._journal = journal
+        self._tools = tools
+        self._model_name = model_name
+        self._system_prompt = system_prompt
+
+    @activity.defn
+    async def open_run(self, order: OpenRun) -> Opened:
+        """Make the run current, settle what earlier runs left behind, and write what this one begins with."""
+        session = activity.info().workflow_id
+        assert session is not None
+        with journal_failures():
+            owner = await asyncio.to_thread(self._journal.owner, session)
+            if owner is not None and owner != order.user.id and "admin" not in order.user.roles:
+                return Opened(self._journal.id, 0, f"This session belongs to {owner}; start one of your own.")
+            leftovers = await asyncio.to_thread(
+                self._journal.begin_run, session, order.run, datetime.fromtimestamp(order.started_at, UTC), order.user
+            )
+            now = datetime.now(UTC)
+            repairs = [await self._repair(left, now) for left in leftovers.calls]
+            repairs += [_ended_behind_our_back(run, now) for run in leftovers.runs]
+            known = await asyncio.to_thread(
+                self._journal.find, session, [message_key(message.id) for message in order.messages]
+            )
+            started = NewEntry(
+                key=started_key(order.run),
+                kind=Kind.RUN_STARTED,
+                at=datetime.fromtimestamp(order.started_at, UTC),
+                data={
+                    "user": {"id": order.user.id, "name": order.user.name, "roles": list(order.user.roles)},
+                    "model": self._model_name,
+                    "system": self._system_prompt,
+                    "tools": [spec.name for spec in self._tools.specs(order.user, order.mode.only)],
+                    "limits": asdict(order.limits),
+                    "mode": asdict(order.mode),
+                },
+            )
+            await asyncio.to_thread(
+                self._journal.append,
+                session,
+                order.run,
+                [*repairs, started, *message_entries(order.messages, now)],
+            )
+            fresh = [message for message in order.messages if _is_fresh(known.get(message_key(message.id)), order.run)]
+            return Opened(self._journal.id, len({message.id for message in fresh}))
+
+    async def _repair(self, left: OpenCall, now: datetime) -> NewEntry:
+        running = [round_ for round_ in left.started_rounds if round_ not in left.interrupted_rounds]
+        if not running:
+            code = ErrorCode.CANCELLED if left.started_rounds else ErrorCode.NOT_STARTED
+            observation = Observation.failure(code)
+        elif left.effect == Effect.READ:
+            observation = Observation.failure(ErrorCode.CANCELLED)
+        else:
+            key = idempotency_key(left.run, left.call, running[-1])
+            known = await self._tools.reconcile(left.tool, key)
+            observation = known or Observation.failure(ErrorCode.OUTCOME_UNKNOWN)
+        return result_entry(left.run, left.call, max(running or left.started_rounds or (0,)), observation, now)
+
+    @activity.defn
+    async def record(self, order: Record) -> Done:
+        """Give calls that will not run their observation. One that has a result already keeps it."""
+        session = activity.info().workflow_id
+        assert session is not None
+        now = datetime.now(UTC)
+        entries = [
+            result_entry(order.run, call, 0, Observation.failure(code), now) for call, code in order.observations
+        ]
+        with journal_failures():
+            await asyncio.to_thread(self._journal.append, session, order.run, entries)
+        return Done()
+
+    @activity.defn
+    async def settle(self, order: Settle) -> ToolOutcome:
+        """What became of a round whose activity gave no result: the one path for every way of losing it.
+
+        The journal has the result, or the question: that is it. A read gets `order.code`. A write that never started is
+        `not_started`, and its start is claimed here so that nobody starts it later. Else its tool is asked, and if it
+        can't say: `outcome_unknown`.
+        """
+        session = activity.info().workflow_id
+        assert session is not None
+        with journal_failures():
+            return await self._settle(session, order)
+
+    async def _settle(self, session: str, order: Settle) -> ToolOutcome:
+        run, call, round_ = order.run, order.call, order.round
+        now = datetime.now(UTC)
+        call_entry, found = await asyncio.to_thread(recorded_call, self._journal, session, run, call, round_)
+        if found is not None:
+            return tool_outcome(found)
+        observation = Observation.failure(order.code)
+        if call_entry.data["effect"] == Effect.WRITE:
+            started = tool_started_key(run, call, round_)
+            claim = NewEntry(started, Kind.TOOL_STARTED, now, {"round": round_, VOID: True}, call_entry.step, call)
+            (winner,) = await asyncio.to_thread(self._journal.append, session, run, [claim])
+            if winner.data.get(VOID):
+                observation = Observation.failure(ErrorCode.NOT_STARTED)
+            else:
+                key = idempotency_key(run, call, round_)
+                known = await self._tools.reconcile(call_entry.data["name"], key)
+                observation = known or Observation.failure(ErrorCode.OUTCOME_UNKNOWN)
+        entry = result_entry(run, call, round_, observation, now)
+        (written,) = await asyncio.to_thread(self._journal.append, session, run, [entry])
+        return tool_outcome(written)
+
+    @activity.defn
+    async def close_run(self, order: CloseRun) -> Done:
+        """Write `run.stopped`, and before it everything that the run still owes."""
+        session = activity.info().workflow_id
+        assert session is not None
+        with journal_failures():
+            await asyncio.to_thread(self._close, session, order)
+        return Done()
+
+    def _close(self, session: str, order: CloseRun) -> None:
+        now = datetime.fromtimestamp(order.at, UTC)
+        owed: list[NewEntry] = []
+        answer = ""
+        if order.step:
+            (reply,) = self._journal.append(session, order.run, [self._no_reply_any_more(session, order, now)])
+            owed = [
+                result_entry(order.run, call, 0, Observation.failure(ErrorCode.CANCELLED), now)
+                for call in unanswered_calls(self._journal.read(session), order.run)
+            ]
+            answer = self._answer(session, order, reply)
+        stopped = NewEntry(
+            key=stopped_key(order.run, order.nth),
+            kind=Kind.RUN_STOPPED,
+            at=now,
+            data={
+                "stop_reason": order.reason.value,
+                "answer": answer,
+                "message": order.message,
+                "steps": order.steps,
+                "usage": asdict(order.usage),
+            },
+        )
+        self._journal.append(session, order.run, [*owed, *message_entries(order.messages, now), stopped])
+
+    def _answer(self, session: str, order: CloseRun, reply: Entry) -> str:
+        if order.reason in (StopReason.ANSWERED, StopReason.MODEL_REFUSED):
+            return str(reply.data["text"])
+        if order.reason in AT_A_LIMIT:
+            key = assistant_key(order.run, order.step, final=True)
+            final = self._journal.find(session, [key]).get(key)
+            return str(final.data["text"]) if final else ""
+        return ""
+
+    def _no_reply_any_more(self, session: str, order: CloseRun, now: datetime) -> NewEntry:
+        """Claims the last step's reply, so that a model call given up on can't land after the run has closed.
+
+        What it had written until then is kept: people saw it.
+        """
+        drafts = [draft.text for draft in self._journal.drafts(session) if draft.run == order.run]
+        return NewEntry(
+            key=assistant_key(order.run, order.step),
+            kind=Kind.ASSISTANT_MESSAGE,
+            at=now,
+            data={"text": drafts[-1] if drafts else "", "tool_calls": [], "cancelled": True},
+            step=order.step,
+        )
+
+
+def _is_fresh(known: Entry | None, run: str) -> bool:
+    """A message of this very run counts as new again when `open_run` is retried after it had been written."""
+    return known is None or known.run == run
+
+
+def _ended_behind_our_back(run: str, now: datetime) -> NewEntry:
+    return NewEntry(
+        key=stopped_key(run, 0),
+        kind=Kind.RUN_STOPPED,
+        at=now,
+        data={
+            "stop_reason": StopReason.INTERNAL_ERROR.value,
+            "answer": "",
+            "message": "This run ended outside OpsPilot (terminated or timed out in Temporal).",
+            "steps": 0,
+            "usage": {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0},
+        },
+        run=run,
+    )

@@ -1,0 +1,468 @@
+"""The run as a pure state machine: `decide(state)` says what comes next, `apply(state, event)` what that made of it.
+
+Nothing here performs anything. The workflow performs one decision at a time and hands back what came of it; messages,
+answers and stops arrive whenever they like and only change the state.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from opspilot.core.batches import never_to_run, next_batch, runs_before_approval
+from opspilot.core.calls import Gate
+from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, Opened, ToolOutcome
+from opspilot.core.interrupts import Answer, AnswerAction
+from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
+from opspilot.core.observations import COUNTED_AS_FAILURE, ErrorCode
+from opspilot.core.repeats import count_repeats, is_loop
+from opspilot.core.state import CallState, Phase, QueuedMessage, RunState, Stage
+
+# ---------------------------------------------------------------- decisions
+
+
+@dataclass(frozen=True)
+class AwaitMessage:
+    """Wait for a first message, this long."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """Make the run its session's current one, with these messages."""
+
+    messages: tuple[QueuedMessage, ...]
+
+
+@dataclass(frozen=True)
+class Think:
+    """Call the model. `final` is the limit that was met: one last turn without tools, which is no step."""
+
+    step: int
+    messages: tuple[QueuedMessage, ...]
+    final: StopReason | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ToRun:
+    """One call of a batch; `seconds` is what its tool may take of the time that is left."""
+
+    call: CallState
+    seconds: float
+    before_approval: bool
+    last_round: bool
+
+
+@dataclass(frozen=True)
+class RunBatch:
+    """Run these calls side by side."""
+
+    calls: tuple[ToRun, ...]
+
+
+@dataclass(frozen=True)
+class RecordUnrun:
+    """Give calls that will not run their observation."""
+
+    observations: tuple[tuple[CallState, ErrorCode], ...]
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """Have an answer checked."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class AskHuman:
+    """Wait until a person says something."""
+
+    questions: tuple[CallState, ...]
+
+
+@dataclass(frozen=True)
+class Close:
+    """Write how it ended. `messages` are unread ones that a stop leaves unanswered: recorded, not lost."""
+
+    reason: StopReason
+    messages: tuple[QueuedMessage, ...]
+
+
+@dataclass(frozen=True)
+class End:
+    """Nothing is left to do."""
+
+
+Decision: TypeAlias = AwaitMessage | OpenRun | Think | RunBatch | RecordUnrun | JudgeAnswer | AskHuman | Close | End
+
+
+def decide(state: RunState, limits: Limits) -> Decision:
+    """What to do now. The same state always gives the same decision."""
+    match state.phase:
+        case Phase.OPENING:
+            if state.stop is None and not state.inbox:
+                return AwaitMessage(limits.first_message_seconds)
+            return OpenRun(state.inbox)
+        case Phase.THINKING:
+            if state.stop is not None and state.stop not in AT_A_LIMIT:
+                return _close(state)
+            final = state.stop if state.stop in AT_A_LIMIT else None
+            seconds = limits.final_turn_seconds if final else _seconds_left(state, limits)
+            return Think(state.step + (0 if final else 1), state.inbox, final, seconds)
+        case Phase.SETTLING:
+            return _decide_in_step(state, limits)
+        case Phase.CLOSING:
+            return _close(state)
+        case Phase.ENDED:
+            return End()
+
+
+def _close(state: RunState) -> Close:
+    assert state.stop is not None
+    return Close(state.stop, state.inbox if state.stop is StopReason.CANCELLED else ())
+
+
+def _decide_in_step(state: RunState, limits: Limits) -> Decision:
+    if state.stop is not None:
+        code = ErrorCode.CANCELLED if state.stop is StopReason.CANCELLED else ErrorCode.NOT_STARTED
+        return RecordUnrun(tuple((call, code) for call in state.calls if call.is_open))
+    if skipped := never_to_run(state.calls):
+        return RecordUnrun(tuple((call, ErrorCode.SKIPPED_AFTER_UNSUCCESSFUL_WRITE) for call in skipped))
+    if batch := next_batch(state.calls, limits.parallel_calls):
+        left = _seconds_left(state, limits)
+        return RunBatch(
+            tuple(
+                ToRun(
+                    call,
+                    seconds=min(call.seconds, left),
+                    before_approval=runs_before_approval(call, state.calls),
+                    last_round=call.round >= limits.rounds,
+                )
+                for call in batch
+            )
+        )
+    if state.answers:
+        return JudgeAnswer(state.answers[0])
+    return AskHuman(state.questions)
+
+
+def _seconds_left(state: RunState, limits: Limits) -> float:
+    return max(1.0, limits.active_seconds - state.active_now)
+
+
+# ---------------------------------------------------------------- events
+
+
+@dataclass(frozen=True)
+class MessageArrived:
+    """A person said something."""
+
+    message: QueuedMessage
+
+
+@dataclass(frozen=True)
+class AnswerArrived:
+    """A person answered a question; not checked yet."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class StopRequested:
+    """A person wants the run to end; `by_temporal` when it was Temporal's own cancellation."""
+
+    by_temporal: bool = False
+
+
+@dataclass(frozen=True)
+class NothingCame:
+    """No first message in time."""
+
+
+@dataclass(frozen=True)
+class RunOpened:
+    """The run is open; `taken` messages of the inbox are in the journal."""
+
+    opened: Opened
+    taken: int
+
+
+@dataclass(frozen=True)
+class ModelAnswered:
+    """The model call of `Think` ended; `taken` messages of the inbox are in the journal."""
+
+    outcome: ModelOutcome
+    taken: int
+    final: bool = False
+
+
+@dataclass(frozen=True)
+class ThinkingStopped:
+    """The model call was given up on request. Its step is used up: nobody may write under its keys again."""
+
+    final: bool = False
+
+
+@dataclass(frozen=True)
+class CallEnded:
+    """One round of a call ended."""
+
+    index: int
+    outcome: ToolOutcome
+
+
+@dataclass(frozen=True)
+class Unrun:
+    """Observations of `RecordUnrun` are in the journal."""
+
+    observations: tuple[tuple[int, ErrorCode], ...]
+
+
+@dataclass(frozen=True)
+class AnswerChecked:
+    """The first waiting answer was judged."""
+
+    judged: AnswerJudged
+
+
+@dataclass(frozen=True)
+class RunClosed:
+    """`Close` is in the journal; `taken` messages of the inbox with it."""
+
+    taken: int
+
+
+@dataclass(frozen=True)
+class CameLate:
+    """The run had ended, and there is a message after all: it goes on, with counters started anew."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Something of our own broke; the run ends with this reason."""
+
+    reason: StopReason
+    detail: str
+
+
+Event: TypeAlias = (
+    MessageArrived
+    | AnswerArrived
+    | StopRequested
+    | NothingCame
+    | RunOpened
+    | ModelAnswered
+    | CallEnded
+    | Unrun
+    | AnswerChecked
+    | RunClosed
+    | CameLate
+    | ThinkingStopped
+    | Failed
+)
+
+
+def apply(state: RunState, event: Event, limits: Limits) -> RunState:
+    """The state after an event."""
+    return _APPLY[type(event)](state, event, limits)
+
+
+def _message(state: RunState, event: MessageArrived, _: Limits) -> RunState:
+    return replace(state, inbox=(*state.inbox, event.message))
+
+
+def _answer(state: RunState, event: AnswerArrived, _: Limits) -> RunState:
+    if any(waiting.id == event.answer.id for waiting in state.answers):
+        return state
+    return replace(state, answers=(*state.answers, event.answer))
+
+
+def _stop(state: RunState, event: StopRequested, _: Limits) -> RunState:
+    by_temporal = state.cancelled_by_temporal or event.by_temporal
+    if state.phase in (Phase.CLOSING, Phase.ENDED):
+        return replace(state, cancelled_by_temporal=by_temporal)
+    phase = Phase.ENDED if state.phase is Phase.OPENING and not state.inbox else state.phase
+    return replace(state, phase=phase, stop=StopReason.CANCELLED, cancelled_by_temporal=by_temporal)
+
+
+def _nothing_came(state: RunState, _: NothingCame, __: Limits) -> RunState:
+    return replace(state, phase=Phase.ENDED, stop=StopReason.NOTHING_TO_DO)
+
+
+def _opened(state: RunState, event: RunOpened, _: Limits) -> RunState:
+    state = replace(state, inbox=state.inbox[event.taken :])
+    if event.opened.refused:
+        return replace(state, phase=Phase.ENDED, stop=StopReason.CANCELLED, detail=event.opened.refused)
+    state = replace(state, opened=True, journal=event.opened.journal)
+    if state.stop is not None:
+        return replace(state, phase=Phase.CLOSING)
+    if not event.opened.new_messages and not state.inbox:
+        return replace(state, phase=Phase.CLOSING, stop=StopReason.NOTHING_TO_DO)
+    return replace(state, phase=Phase.THINKING)
+
+
+def _thought(state: RunState, event: ModelAnswered, limits: Limits) -> RunState:
+    outcome = event.outcome
+    state = replace(
+        state,
+        inbox=state.inbox[event.taken :],
+        usage=state.usage + outcome.usage,
+        tokens_now=state.tokens_now + outcome.usage.total_tokens,
+        active_now=state.active_now + outcome.active_seconds,
+    )
+    if event.final:
+        return replace(state, phase=Phase.CLOSING, answer=outcome.answer)
+    state = _step_used(state)
+    if outcome.calls:
+        calls = tuple(_proposed(index, call) for index, call in enumerate(outcome.calls, start=1))
+        return _end_step_when_settled(replace(state, phase=Phase.SETTLING, calls=calls), limits)
+    if state.stop is None and outcome.stop in AT_A_LIMIT:
+        return replace(state, stop=outcome.stop, detail=outcome.detail)
+    stop = state.stop or outcome.stop or StopReason.ANSWERED
+    return replace(state, phase=Phase.CLOSING, stop=stop, detail=outcome.detail, answer=outcome.answer)
+
+
+def _thinking_stopped(state: RunState, event: ThinkingStopped, _: Limits) -> RunState:
+    return replace(state if event.final else _step_used(state), phase=Phase.CLOSING)
+
+
+def _step_used(state: RunState) -> RunState:
+    return replace(state, step=state.step + 1, steps_now=state.steps_now + 1, steps_here=state.steps_here + 1)
+
+
+def _proposed(index: int, call: JudgedCall) -> CallState:
+    settled = call.code is not None
+    held = call.gate is Gate.CONFIRM
+    return CallState(
+        index=index,
+        tool=call.name,
+        summary=call.summary,
+        digest=call.digest,
+        effect=call.effect,
+        concurrent=call.concurrent,
+        seconds=call.seconds,
+        polling=call.polling,
+        idempotent=call.idempotent,
+        stage=Stage.DONE if settled else Stage.ASKED if held else Stage.READY,
+        asked_before_run=held,
+        shown=call.shown,
+        code=call.code,
+    )
+
+
+def _call_ended(state: RunState, event: CallEnded, limits: Limits) -> RunState:
+    outcome = event.outcome
+    call = state.calls[event.index - 1]
+    if outcome.interrupted:
+        call = replace(call, stage=Stage.ASKED, asked_before_run=False, shown=outcome.digest)
+    else:
+        call = replace(call, stage=Stage.DONE, code=outcome.code, result=outcome.digest)
+    state = _with_call(replace(state, active_now=state.active_now + outcome.active_seconds), call)
+    if state.stop is None and state.active_now >= limits.active_seconds and any(c.is_open for c in state.calls):
+        state = replace(state, stop=StopReason.TIMEOUT)
+    return _end_step_when_settled(state, limits)
+
+
+def _unrun(state: RunState, event: Unrun, limits: Limits) -> RunState:
+    for index, code in event.observations:
+        state = _with_call(state, replace(state.calls[index - 1], stage=Stage.DONE, code=code))
+    return _end_step_when_settled(state, limits)
+
+
+def _answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> RunState:
+    answer, judged = state.answers[0], event.judged
+    state = replace(state, answers=state.answers[1:])
+    call = state.asking(answer.interrupt)
+    if call is None or not judged.accepted:
+        return state
+    if judged.code is not None:
+        return _end_step_when_settled(_with_call(state, replace(call, stage=Stage.DONE, code=judged.code)), limits)
+    same_round = call.asked_before_run and judged.action is AnswerAction.APPROVE
+    agreed = replace(
+        call,
+        stage=Stage.AGREED,
+        round=call.round if same_round else call.round + 1,
+        digest=judged.digest or call.digest,
+        summary=judged.summary or call.summary,
+    )
+    return _end_step_when_settled(_with_call(state, agreed), limits)
+
+
+def _with_call(state: RunState, call: CallState) -> RunState:
+    return replace(state, calls=tuple(call if call.index == other.index else other for other in state.calls))
+
+
+def _end_step_when_settled(state: RunState, limits: Limits) -> RunState:
+    """Count what the step did, once every call of it has its observation, and see whether a limit is met."""
+    if any(call.is_open for call in state.calls):
+        return state
+    failures = state.failures_now
+    most_failures = failures
+    for call in state.calls:
+        if call.code is None:
+            failures = 0
+        elif call.code in COUNTED_AS_FAILURE:
+            failures += 1
+        most_failures = max(most_failures, failures)
+    repeats = count_repeats(state.repeats, state.calls)
+    settled = replace(state, calls=(), answers=(), failures_now=failures, repeats=repeats, phase=Phase.THINKING)
+    return replace(settled, stop=state.stop or _limit_met(settled, most_failures, limits))
+
+
+def _limit_met(state: RunState, most_failures: int, limits: Limits) -> StopReason | None:
+    if is_loop(state.repeats, limits):
+        return StopReason.LOOP_DETECTED
+    if most_failures >= limits.failures_in_a_row:
+        return StopReason.TOO_MANY_FAILS
+    if state.steps_now >= limits.steps:
+        return StopReason.MAX_STEPS
+    if state.active_now >= limits.active_seconds:
+        return StopReason.TIMEOUT
+    if state.tokens_now >= limits.tokens:
+        return StopReason.BUDGET
+    return None
+
+
+def _closed(state: RunState, event: RunClosed, _: Limits) -> RunState:
+    return replace(state, inbox=state.inbox[event.taken :], closes=state.closes + 1, phase=Phase.ENDED)
+
+
+def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
+    state = replace(
+        state,
+        steps_now=0,
+        active_now=0.0,
+        tokens_now=0,
+        failures_now=0,
+        repeats=(),
+        calls=(),
+        answers=(),
+        stop=StopReason.CANCELLED if state.cancelled_by_temporal else None,
+        detail="",
+        answer="",
+    )
+    return replace(state, phase=Phase.THINKING if state.opened else Phase.OPENING)
+
+
+def _failed(state: RunState, event: Failed, _: Limits) -> RunState:
+    phase = Phase.CLOSING if state.opened and state.phase is not Phase.CLOSING else Phase.ENDED
+    return replace(state, phase=phase, stop=event.reason, detail=event.detail, calls=(), answers=())
+
+
+_APPLY: Mapping[type, Callable[[RunState, Any, Limits], RunState]] = {
+    MessageArrived: _message,
+    AnswerArrived: _answer,
+    StopRequested: _stop,
+    NothingCame: _nothing_came,
+    RunOpened: _opened,
+    ModelAnswered: _thought,
+    CallEnded: _call_ended,
+    Unrun: _unrun,
+    AnswerChecked: _answer_checked,
+    RunClosed: _closed,
+    CameLate: _came_late,
+    ThinkingStopped: _thinking_stopped,
+    Failed: _failed,
+}

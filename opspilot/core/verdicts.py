@@ -1,0 +1,138 @@
+"""From a model's reply to the entries that record it: each call with its verdict, and what that alone settles."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+
+from opspilot.core.calls import Gate, Verdict, call_name, decode_call, round_name
+from opspilot.core.contract import CallModel
+from opspilot.core.entries import Kind, NewEntry, call_key, interrupt_key
+from opspilot.core.interrupts import InterruptType, Principal, shown_digest
+from opspilot.core.messages import Finish, Json, ModelReply, ProtocolCall
+from opspilot.core.observations import ErrorCode, Observation
+from opspilot.core.outcomes import call_data, result_entry
+from opspilot.core.ports import Tools
+
+CUT_OFF = "The reply was cut off before this call was complete, so it did not run. Make a shorter reply."
+
+
+def reply_entries(
+    order: CallModel,
+    key: str,
+    reply: ModelReply,
+    principal: Principal,
+    tools: Tools,
+    at: datetime,
+    more: Mapping[str, Json],
+) -> list[NewEntry]:
+    """The assistant entry, its calls, and the observations and questions that need no tool to run.
+
+    `more` is what the caller knows of the model call itself: model, latency_ms, stop, detail.
+    """
+    calls = () if order.final else reply.calls
+    entries = [
+        NewEntry(
+            key,
+            Kind.ASSISTANT_MESSAGE,
+            at,
+            {
+                "text": reply.text,
+                "tool_calls": [asdict(call) for call in calls],
+                "provider": reply.provider,
+                "opaque": dict(reply.opaque),
+                "finish": reply.finish.value,
+                "usage": asdict(reply.usage),
+                **({"reasoning": reply.reasoning} if reply.reasoning else {}),
+                **({"final": order.final.value} if order.final else {}),
+                **more,
+            },
+            order.step,
+        )
+    ]
+    for index, call in enumerate(calls, start=1):
+        entries += _call_entries(order, index, call, reply.finish, principal, tools, at)
+    return entries
+
+
+def _call_entries(
+    order: CallModel,
+    index: int,
+    call: ProtocolCall,
+    finish: Finish,
+    principal: Principal,
+    tools: Tools,
+    at: datetime,
+) -> list[NewEntry]:
+    name = call_name(order.step, index)
+    decoded = decode_call(call)
+    arguments: Json = call.arguments if decoded.input is None else decoded.input
+    verdict = _verdict(order, index, call.name, decoded.input, decoded.parse_error, finish, principal, tools)
+    summary = tools.summary(call.name, decoded.input or {})
+    data = call_data(verdict, name=call.name, arguments=arguments, provider_id=call.id, summary=summary)
+    entries = [NewEntry(call_key(order.run, name), Kind.TOOL_CALL, at, data, order.step, name)]
+    if verdict.code is not None:
+        observation = Observation.failure(verdict.code, verdict.message)
+        entries.append(result_entry(order.run, name, 0, observation, at))
+    elif verdict.gate is Gate.CONFIRM:
+        question = interrupt_data(
+            order.run,
+            round_name(name, 1),
+            call.name,
+            arguments,
+            kind=InterruptType.CONFIRM_RISKY,
+            reason=verdict.message or "A person must agree before this runs.",
+        )
+        key = interrupt_key(order.run, name, 1)
+        entries.append(NewEntry(key, Kind.INTERRUPT_OPENED, at, question, order.step, name))
+    return entries
+
+
+def _verdict(
+    order: CallModel,
+    index: int,
+    name: str,
+    arguments: dict[str, Json] | None,
+    parse_error: str,
+    finish: Finish,
+    principal: Principal,
+    tools: Tools,
+) -> Verdict:
+    known = tools.judge(name, arguments or {}, principal)
+
+    def settled(gate: Gate, rule: str, code: ErrorCode, message: str = "") -> Verdict:
+        return Verdict(gate, effect=known.effect, rule=rule, code=code, message=message)
+
+    only = order.mode.only
+    if only is not None and (name != only or index > 1):
+        return settled(Gate.DENY, "serial", ErrorCode.SKIPPED_IN_SERIAL_STEP)
+    if finish in (Finish.LENGTH, Finish.CONTENT_FILTER, Finish.REFUSAL):
+        return settled(Gate.INVALID, "whole-reply", ErrorCode.INVALID_JSON, CUT_OFF)
+    if arguments is None and known.code is not ErrorCode.UNKNOWN_TOOL:
+        return settled(Gate.INVALID, "json", ErrorCode.INVALID_JSON, parse_error)
+    return known
+
+
+def interrupt_data(
+    run: str,
+    interrupt: str,
+    tool: str,
+    arguments: Json,
+    *,
+    kind: InterruptType,
+    reason: str,
+    payload: Mapping[str, Json] | None = None,
+    seconds: float = 0.0,
+) -> dict[str, Json]:
+    """The data of an `interrupt.opened` entry. `digest` is what an approval of it must carry."""
+    return {
+        "interrupt": interrupt,
+        "kind": kind.value,
+        "reason": reason,
+        "payload": dict(payload or {}),
+        "tool": tool,
+        "arguments": arguments,
+        "digest": shown_digest(run, interrupt, tool, arguments),
+        "role": "",
+        "due": None,
+        "duration_ms": round(seconds * 1000),
+    }

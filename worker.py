@@ -1,0 +1,131 @@
+"""The worker: settings -> adapters -> activities -> a Temporal worker. A process; nobody imports it.
+
+It drains on SIGTERM, and refuses to start, in a sentence, without a server, search attributes, or valid settings.
+"""
+
+import asyncio
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import structlog
+from opspilot.tools.registry import build_registry
+from opspilot.tools.runtime import ToolRuntime
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.answers import AnswerActivities
+from activities.journal import JournalActivities
+from activities.model import ModelActivities
+from activities.prompt import system_prompt
+from activities.tools import ToolActivities
+from opspilot.core.errors import OpsPilotError, UsageError
+from opspilot.core.ports import Journal, Model
+from opspilot.journal.store import SqlJournal
+from opspilot.logging import configure_logging
+from opspilot.settings import Settings, load_settings
+from opspilot.temporal import connect, require_search_attributes
+from opspilot.tools.redaction import redact
+from opspilot.tools.spec import ToolPlace
+from workflows.agent import AgentWorkflow
+
+JOURNAL_THREADS = 16
+"""The default executor serves the journal alone; tools have threads of their own, so that none of them can stall it."""
+
+log = structlog.stdlib.get_logger("worker")
+
+
+def build_model(settings: Settings) -> Model:
+    """The adapter that the settings name."""
+    match settings.model.adapter:
+        case "openai":
+            from opspilot.models.openai import OpenAIModel
+
+            key = settings.model.api_key
+            return OpenAIModel(
+                name=settings.model.name,
+                base_url=settings.model.base_url,
+                api_key=key.get_secret_value() if key else "",
+                read_timeout_seconds=settings.model.read_timeout_seconds,
+                max_output_tokens=settings.model.max_output_tokens,
+            )
+        case "scripted":
+            from opspilot.models.scripted import ScriptedModel
+
+            if settings.model.script is None:
+                raise UsageError("model.provider is scripted, so model.script must name its script.")
+            return ScriptedModel.load(settings.model.script)
+        case "demo":
+            from opspilot.models.demo import DemoModel
+
+            return DemoModel()
+
+
+def build_worker(client: Client, settings: Settings, journal: Journal, model: Model) -> Worker:
+    """Everything wired. The options are chosen, not inherited; each says why."""
+    place = ToolPlace(base=settings.base, state=settings.state_dir, journal=journal)
+    tools = ToolRuntime(build_registry(settings.tools, place))
+    keeping = JournalActivities(journal, tools, model.name, system_prompt())
+    thinking = ModelActivities(journal, tools, model)
+    acting = ToolActivities(journal, tools)
+    answering = AnswerActivities(journal, tools)
+    return Worker(
+        client,
+        task_queue=settings.temporal.task_queue,
+        workflows=[AgentWorkflow],
+        activities=[
+            keeping.open_run,
+            keeping.record,
+            keeping.settle,
+            keeping.close_run,
+            thinking.call_model,
+            acting.run_tool,
+            answering.judge,
+        ],
+        max_cached_workflows=settings.worker.max_cached_workflows,
+        max_concurrent_activities=settings.worker.max_concurrent_activities,
+        # After a kill the next worker waits this long for the dead one (default 10 s). Below 2 s a busy machine pays.
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=2),
+        # A cancel travels by heartbeat: with the default throttle of up to 60 s it would take a tool's time limit.
+        max_heartbeat_throttle_interval=timedelta(seconds=1),
+        default_heartbeat_throttle_interval=timedelta(seconds=1),
+        # Longer than the longest write: with too short a grace a finished write looks like a failed one.
+        graceful_shutdown_timeout=timedelta(seconds=settings.worker.graceful_shutdown_seconds),
+        # A step's parallel reads start in the workflow task that proposed them; the default of 3 would split them.
+        max_eager_activity_reservations_per_workflow_task=settings.limits.parallel_calls,
+    )
+
+
+async def run() -> None:
+    """Serve until SIGTERM or SIGINT, then finish what is running and leave."""
+    settings = load_settings()
+    configure_logging(settings.log_level, redact)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(JOURNAL_THREADS, "journal"))
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    client = await connect()
+    await require_search_attributes(client)
+    model = build_model(settings)
+    journal = SqlJournal(settings.journal)
+    try:
+        async with build_worker(client, settings, journal, model):
+            log.info("worker is up", model=model.name, task_queue=settings.temporal.task_queue, journal=journal.id)
+            await stop.wait()
+            log.info("worker drains")
+    finally:
+        journal.close()
+
+
+def main() -> None:
+    """Exit status 2 for settings that can't be, 5 for a server that does not answer."""
+    try:
+        asyncio.run(run())
+    except OpsPilotError as error:
+        print(error, file=sys.stderr)  # noqa: T201 a process tells whoever started it
+        sys.exit(2 if isinstance(error, UsageError) else 5)
+
+
+if __name__ == "__main__":
+    main()

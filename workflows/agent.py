@@ -1,0 +1,360 @@
+"""`AgentWorkflow`: performs the core's decisions, one at a time, and tells the core what came of each.
+
+What happens when is decided in `opspilot/core/loop.py`. Here is how: activities with their bounds, waits, search
+attributes. No await in here lets Temporal's cancellation through: it becomes a stop like any other, so that every call
+gets its observation, and is raised again at the very end.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey
+from temporalio.exceptions import ActivityError, ApplicationError
+
+from activities.answers import AnswerActivities
+from activities.journal import JournalActivities
+from activities.model import ModelActivities
+from activities.tools import ToolActivities
+from opspilot.core import contract, loop
+from opspilot.core.errors import JournalBehind
+from opspilot.core.interrupts import Answer
+from opspilot.core.limits import StopReason, sentence
+from opspilot.core.messages import Usage
+from opspilot.core.state import Phase, RunState
+from workflows import bounds
+from workflows.details import details
+
+Outcome = TypeVar("Outcome")
+
+STATUS = SearchAttributeKey.for_keyword(contract.SearchAttribute.STATUS.value)
+STOP_REASON = SearchAttributeKey.for_keyword(contract.SearchAttribute.STOP_REASON.value)
+WAITING_FOR = SearchAttributeKey.for_keyword_list(contract.SearchAttribute.WAITING_FOR.value)
+
+MAX_WAITING_ANSWERS = 50
+"""Unchecked answers that a run holds; more are refused at the door, so that a flood costs no history."""
+
+
+@workflow.defn(name=contract.AGENT_WORKFLOW)
+class AgentWorkflow:
+    """One run of a session."""
+
+    @workflow.init
+    def __init__(self, request: contract.RunRequest) -> None:
+        self._request = request
+        self._limits = request.limits
+        self._state = request.carried or RunState()
+        self._run = workflow.info().first_execution_run_id
+
+    @workflow.run
+    async def run(self, request: contract.RunRequest) -> contract.RunResult:
+        """Decide, perform, repeat. Ends with a reason that a person can read, whatever happens."""
+        del request
+        while True:
+            decision = loop.decide(self._state, self._limits)
+            workflow.set_current_details(details(self._state, decision))
+            if isinstance(decision, loop.End):
+                await self._wait(workflow.all_handlers_finished)
+                if not self._state.inbox:
+                    break
+                self._apply(loop.CameLate())
+                workflow.upsert_search_attributes([STATUS.value_set(contract.Status.RUNNING.value)])
+                continue
+            if self._history_is_long(decision):
+                await self._wait(workflow.all_handlers_finished)
+                workflow.continue_as_new(replace(self._request, carried=replace(self._state, steps_here=0)))
+            try:
+                await self._perform(decision)
+            except ActivityError as error:
+                self._apply(_failure(error))
+            except Exception:  # noqa: BLE001 a fault of ours ends the run with a sentence, it does not hang it
+                workflow.logger.exception("fault in the workflow")
+                self._apply(loop.Failed(StopReason.INTERNAL_ERROR, ""))
+        if self._state.cancelled_by_temporal:
+            raise asyncio.CancelledError
+        return self._result()
+
+    # ------------------------------------------------------------ messages from outside: they only change the state
+
+    @workflow.update(
+        name=contract.SEND_MESSAGE,
+        description='Say something to this session. Example: {"id": "any-new-id", "text": "And yesterday?"}',
+    )
+    def send_message(self, message: contract.UserMessage) -> contract.MessageReceipt:
+        """Queue a message; the next step reads it."""
+        self._apply(loop.MessageArrived(message))
+        return contract.MessageReceipt(position=len(self._state.inbox))
+
+    @send_message.validator
+    def check_message(self, message: contract.UserMessage) -> None:
+        """Refuse what can't be read."""
+        if not message.id or not message.text.strip():
+            raise ApplicationError("A message needs an id and a text.", type="MessageRefused")
+        if len(message.text.encode()) > contract.MAX_MESSAGE_BYTES:
+            raise ApplicationError("A message may have 256 KiB at most.", type="MessageRefused")
+
+    @workflow.update(
+        name=contract.ANSWER,
+        description=(
+            "Answer an open question. Example: "
+            '{"id": "any-new-id", "interrupt": "1.1#1", "action": "reject", "principal": {"id": "me"}, "comment": "no"}'
+        ),
+    )
+    def answer(self, answer: Answer) -> contract.AnswerReceipt:
+        """Take an answer; whether it is good is found out next."""
+        self._apply(loop.AnswerArrived(answer))
+        return contract.AnswerReceipt("Accepted, being checked.")
+
+    @answer.validator
+    def check_answer(self, answer: Answer) -> None:
+        """Refuse what is wrong on its face."""
+        call = self._state.asking(answer.interrupt)
+        if call is None:
+            raise ApplicationError(f"Question {answer.interrupt} is not open (any more).", type="AnswerRefused")
+        if answer.digest and answer.digest != call.shown:
+            raise ApplicationError("This answer is for something else than what is asked now.", type="AnswerRefused")
+        if len(self._state.answers) >= MAX_WAITING_ANSWERS:
+            raise ApplicationError("Too many answers are being checked; try again in a moment.", type="AnswerRefused")
+
+    @workflow.signal(name=contract.ANSWER_SIGNAL, description="As the update `answer`, for when no worker is up.")
+    def answer_signal(self, answer: Answer) -> None:
+        """The same door for callers that can't wait for a worker."""
+        if len(self._state.answers) < MAX_WAITING_ANSWERS:
+            self._apply(loop.AnswerArrived(answer))
+
+    @workflow.signal(
+        name=contract.STOP,
+        description='End this run. Example: {"principal": {"id": "me"}, "reason": "wrong question"}',
+    )
+    def stop(self, stop: contract.Stop) -> None:
+        """End the run as cancelled."""
+        del stop
+        self._apply(loop.StopRequested())
+
+    @workflow.query(name=contract.STATUS, description="What the run is doing and waiting for.")
+    def status(self) -> contract.RunStatus:
+        """What the run is doing now."""
+        state, info = self._state, workflow.info()
+        decision = loop.decide(state, self._limits)
+        waiting = isinstance(decision, loop.AskHuman)
+        done = state.phase is Phase.ENDED
+        return contract.RunStatus(
+            status=contract.Status.DONE if done else contract.Status.WAITING if waiting else contract.Status.RUNNING,
+            run=self._run,
+            journal=state.journal,
+            step=state.step,
+            doing=type(decision).__name__,
+            questions=tuple(
+                contract.OpenQuestion(state.interrupt(call), call.tool, call.shown) for call in state.questions
+            ),
+            usage=state.usage,
+            active_seconds=state.active_now,
+            history_events=info.get_current_history_length(),
+            history_bytes=info.get_current_history_size(),
+        )
+
+    # ------------------------------------------------------------ performing
+
+    async def _perform(self, decision: loop.Decision) -> None:
+        match decision:
+            case loop.AwaitMessage(seconds):
+                if not await self._wait(lambda: bool(self._state.inbox) or self._stopping, seconds, "first message"):
+                    self._apply(loop.NothingCame())
+            case loop.OpenRun(messages):
+                order = contract.OpenRun(
+                    run=self._run,
+                    started_at=workflow.info().start_time.timestamp(),
+                    user=self._request.user,
+                    mode=self._request.mode,
+                    limits=self._limits,
+                    messages=messages,
+                )
+                opened = await self._finish(
+                    workflow.start_activity_method(JournalActivities.open_run, order, **bounds.journal("open"))
+                )
+                self._apply(loop.RunOpened(opened, len(messages)))
+            case loop.Think():
+                await self._think(decision)
+            case loop.RunBatch(calls):
+                await self._run_batch(calls)
+            case loop.RecordUnrun(observations):
+                record = contract.Record(
+                    self._run, tuple((self._state.name(call), code) for call, code in observations)
+                )
+                await self._finish(
+                    workflow.start_activity_method(JournalActivities.record, record, **bounds.journal("not run"))
+                )
+                self._apply(loop.Unrun(tuple((call.index, code) for call, code in observations)))
+            case loop.JudgeAnswer(answer):
+                judge = contract.JudgeAnswer(self._run, answer)
+                judged = await self._finish(
+                    workflow.start_activity_method(
+                        AnswerActivities.judge, judge, **bounds.journal(f"answer to {answer.interrupt}")
+                    )
+                )
+                self._apply(loop.AnswerChecked(judged))
+            case loop.AskHuman(questions):
+                await self._ask(questions)
+            case loop.Close(reason, messages):
+                await self._close(reason, messages)
+
+    async def _think(self, decision: loop.Think) -> None:
+        final = decision.final is not None
+        order = contract.CallModel(self._run, decision.step, self._request.mode, decision.messages, decision.final)
+        handle = workflow.start_activity_method(
+            ModelActivities.call_model, order, **bounds.model(decision.step, decision.seconds, final=final)
+        )
+        await self._wait(lambda: handle.done() or self._stopping)
+        if not handle.done():
+            handle.cancel()
+            await self._wait(handle.done)
+            if handle.cancelled() or handle.exception():
+                self._apply(loop.ThinkingStopped(final))
+                return
+        try:
+            outcome = handle.result()
+        except ActivityError as error:
+            failure = _failure(error)
+            if failure.reason is not StopReason.MODEL_FAILED:
+                raise
+            outcome = contract.ModelOutcome(Usage(), 0.0, stop=StopReason.MODEL_FAILED, detail=failure.detail)
+        self._apply(loop.ModelAnswered(outcome, len(decision.messages), final))
+
+    async def _run_batch(self, calls: tuple[loop.ToRun, ...]) -> None:
+        handles = [
+            workflow.start_activity_method(
+                ToolActivities.run_tool,
+                contract.RunTool(
+                    run=self._run,
+                    call=self._state.name(each.call),
+                    round=each.call.round,
+                    digest=each.call.digest,
+                    before_approval=each.before_approval,
+                    last_round=each.last_round,
+                ),
+                **bounds.tool(each.call, each.seconds),
+            )
+            for each in calls
+        ]
+        await self._wait(lambda: all(handle.done() for handle in handles) or self._stopping)
+        for handle in handles:
+            if not handle.done():
+                handle.cancel()
+        await self._wait(lambda: all(handle.done() for handle in handles))
+        for each, handle in zip(calls, handles, strict=True):
+            try:
+                outcome = handle.result()
+            except (ActivityError, asyncio.CancelledError) as error:
+                outcome = await self._settle(each, error)
+            self._apply(loop.CallEnded(each.call.index, outcome))
+
+    async def _settle(self, lost: loop.ToRun, error: BaseException) -> contract.ToolOutcome:
+        """One path for every way in which an activity gives no result; our own refusals are raised again."""
+        if isinstance(error, ActivityError) and bounds.is_ours(error):
+            raise error
+        order = contract.Settle(self._run, self._state.name(lost.call), lost.call.round, bounds.code_of_loss(error))
+        summary = f"what became of {lost.call.summary}"[:200]
+        return await self._finish(
+            workflow.start_activity_method(JournalActivities.settle, order, **bounds.journal(summary))
+        )
+
+    async def _ask(self, questions: tuple[Any, ...]) -> None:
+        waiting_for = sorted({f"{call.tool}"[:100] for call in questions})
+        workflow.upsert_search_attributes(
+            [STATUS.value_set(contract.Status.WAITING.value), WAITING_FOR.value_set(waiting_for)]
+        )
+        await self._wait(
+            lambda: bool(self._state.answers) or self._stopping or workflow.info().is_continue_as_new_suggested()
+        )
+        workflow.upsert_search_attributes([STATUS.value_set(contract.Status.RUNNING.value), WAITING_FOR.value_unset()])
+
+    async def _close(self, reason: StopReason, messages: tuple[contract.UserMessage, ...]) -> None:
+        state = self._state
+        order = contract.CloseRun(
+            run=self._run,
+            nth=state.closes + 1,
+            at=workflow.now().timestamp(),
+            reason=reason,
+            message=sentence(reason, self._limits, state.detail),
+            steps=state.steps_now,
+            step=state.step,
+            usage=state.usage,
+            messages=messages,
+        )
+        await self._finish(
+            workflow.start_activity_method(JournalActivities.close_run, order, **bounds.journal("close"))
+        )
+        workflow.upsert_search_attributes(
+            [STATUS.value_set(contract.Status.DONE.value), STOP_REASON.value_set(reason.value)]
+        )
+        self._apply(loop.RunClosed(len(messages)))
+
+    # ------------------------------------------------------------ waiting
+
+    async def _wait(self, condition: Callable[[], bool], seconds: float | None = None, summary: str = "") -> bool:
+        """Wait for a condition, at most so long. A cancellation by Temporal becomes a stop, and the wait goes on."""
+        while True:
+            try:
+                await workflow.wait_condition(
+                    condition,
+                    timeout=None if seconds is None else timedelta(seconds=seconds),
+                    timeout_summary=summary or None,
+                )
+            except TimeoutError:
+                return False
+            except asyncio.CancelledError:
+                self._apply(loop.StopRequested(by_temporal=True))
+            else:
+                return True
+
+    async def _finish(self, handle: workflow.ActivityHandle[Outcome]) -> Outcome:
+        """The result of an activity that nothing interrupts."""
+        await self._wait(handle.done)
+        return handle.result()
+
+    # ------------------------------------------------------------ state
+
+    def _apply(self, event: loop.Event) -> None:
+        self._state = loop.apply(self._state, event, self._limits)
+
+    @property
+    def _stopping(self) -> bool:
+        return self._state.stop is StopReason.CANCELLED
+
+    def _history_is_long(self, decision: loop.Decision) -> bool:
+        """Only between steps, or while people are asked: nothing is in flight then."""
+        suggested = workflow.info().is_continue_as_new_suggested()
+        match decision:
+            case loop.Think(final=None):
+                return suggested or self._state.steps_here >= self._limits.continue_as_new_steps
+            case loop.AskHuman():
+                return suggested
+        return False
+
+    def _result(self) -> contract.RunResult:
+        state = self._state
+        reason = state.stop or StopReason.INTERNAL_ERROR
+        return contract.RunResult(
+            stop_reason=reason,
+            answer=state.answer,
+            message=state.detail if not state.opened and state.detail else sentence(reason, self._limits, state.detail),
+            steps=state.steps_now,
+            usage=state.usage,
+        )
+
+
+def _failure(error: ActivityError) -> loop.Failed:
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        if cause.type == JournalBehind.__name__:
+            return loop.Failed(StopReason.JOURNAL_BEHIND, cause.message)
+        if bounds.is_ours(error):
+            return loop.Failed(StopReason.INTERNAL_ERROR, cause.message)
+        if error.activity_type == "call_model":
+            return loop.Failed(StopReason.MODEL_FAILED, cause.message)
+    if error.activity_type == "call_model":
+        return loop.Failed(StopReason.MODEL_FAILED, "No model call came to an end in the time allowed.")
+    return loop.Failed(StopReason.INTERNAL_ERROR, f"The activity {error.activity_type} did not succeed.")
