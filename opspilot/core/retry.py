@@ -147,7 +147,7 @@ class _Said:
 
 
 def _read(body: Json) -> _Said:
-    """Shapes seen: `{"error": {…}}`, that in a list (Gemini), `{"error": "…"}`, `{"detail": […]}` (FastAPI), HTML, ""."""
+    """Shapes seen: `{"error": {…}}`, that in a list (Gemini), `{"error": "…"}`, `{"detail": […]}` (FastAPI), HTML."""
     if isinstance(body, str):
         try:
             body = json.loads(body)
@@ -192,7 +192,7 @@ def _retry_info(details: Json) -> float | None:
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """`retry-after-ms` first (Azure, OpenAI: more exact), then `Retry-After` in seconds or as an HTTP date.
 
-    RFC 9110, 10.2.3. Floats are respected though the RFC wants integers (Groq sends 7.66). A past date or negative number is no value.
+    RFC 9110, 10.2.3. Floats are respected though it wants integers (Groq sends 7.66). What lies in the past is no value.
     """
     milliseconds = _seconds(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
