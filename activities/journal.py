@@ -51,29 +51,34 @@ class JournalActivities:
             repairs = [await self._repair(left, now) for left in leftovers.calls]
             repairs += [_ended_behind_our_back(run, now) for run in leftovers.runs]
             known = await asyncio.to_thread(
-                self._journal.find, session, [message_key(message.id) for message in order.messages]
+                self._journal.find,
+                session,
+                [started_key(order.run), *(message_key(message.id) for message in order.messages)],
             )
-            started = NewEntry(
-                key=started_key(order.run),
-                kind=Kind.RUN_STARTED,
-                at=datetime.fromtimestamp(order.started_at, UTC),
-                data={
-                    "user": {"id": order.user.id, "name": order.user.name, "roles": list(order.user.roles)},
-                    "model": self._model_name,
-                    "system": self._system_prompt,
-                    "tools": [spec.name for spec in self._tools.specs(order.user, order.mode.only)],
-                    "limits": asdict(order.limits),
-                    "mode": asdict(order.mode),
-                },
-            )
+            opening = [] if started_key(order.run) in known else [self._started(order)]
             await asyncio.to_thread(
                 self._journal.append,
                 session,
                 order.run,
-                [*repairs, started, *message_entries(order.messages, now)],
+                [*repairs, *opening, *message_entries(order.messages, now)],
             )
             fresh = [message for message in order.messages if _is_fresh(known.get(message_key(message.id)), order.run)]
             return Opened(self._journal.id, len({message.id for message in fresh}))
+
+    def _started(self, order: OpenRun) -> NewEntry:
+        return NewEntry(
+            key=started_key(order.run),
+            kind=Kind.RUN_STARTED,
+            at=datetime.fromtimestamp(order.started_at, UTC),
+            data={
+                "user": {"id": order.user.id, "name": order.user.name, "roles": list(order.user.roles)},
+                "model": self._model_name,
+                "system": self._system_prompt,
+                "tools": [spec.name for spec in self._tools.specs(order.user, order.mode.only)],
+                "limits": asdict(order.limits),
+                "mode": asdict(order.mode),
+            },
+        )
 
     async def _repair(self, left: OpenCall, now: datetime) -> NewEntry:
         running = [round_ for round_ in left.started_rounds if round_ not in left.interrupted_rounds]

@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import TypedDict
 
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, TimeoutError, TimeoutType
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, TimeoutType
+from temporalio.exceptions import TimeoutError as TemporalTimeout
 from temporalio.workflow import ActivityCancellationType
 
 from opspilot.core.calls import Effect
@@ -41,7 +42,7 @@ def journal(summary: str) -> Bounds:
 
 
 def model(step: int, seconds: float, *, final: bool) -> Bounds:
-    """A model call. It is given up on at once when the run is stopped: close_run makes sure that it can't land later."""
+    """A model call. It is given up on at once when the run is stopped; close_run sees to it that it can't land later."""
     return Bounds(
         start_to_close_timeout=timedelta(seconds=seconds) + GRACE,
         schedule_to_close_timeout=timedelta(hours=2),
@@ -83,7 +84,7 @@ def is_ours(error: ActivityError) -> bool:
 def code_of_loss(error: BaseException) -> ErrorCode:
     """What a call whose activity gave no result is told, if nothing better is known."""
     cause = error.cause if isinstance(error, ActivityError) else error
-    if isinstance(cause, TimeoutError) and cause.type is TimeoutType.START_TO_CLOSE:
+    if isinstance(cause, TemporalTimeout) and cause.type is TimeoutType.START_TO_CLOSE:
         return ErrorCode.TIMED_OUT
     if isinstance(cause, CancelledError) or not isinstance(error, ActivityError):
         return ErrorCode.CANCELLED

@@ -40,7 +40,8 @@ def _question(state: RunState, call: CallState) -> str:
     interrupt = state.interrupt(call)
     return (
         f"Question `{interrupt}`: `{call.summary}`\n\n"
-        f"Answer with `opspilot answer <session> --call {state.name(call)} --approve` (or `--reject`, `--set key=value`), "
+        f"Answer with `opspilot answer <session> --call {state.name(call)} --approve` "
+        "(or `--reject`, `--set key=value`), "
         f'or send the update `answer`: `{{"id": "new-id", "interrupt": "{interrupt}", "action": "reject", '
         f'"principal": {{"id": "me"}}}}`'
     )
