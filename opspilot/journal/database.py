@@ -16,6 +16,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError, StatementError
 
 from opspilot.core.errors import JournalError
+from opspilot.core.messages import Json
 from opspilot.journal.schema import SCHEMA_VERSION, meta, metadata
 
 BUSY_SECONDS: Final = 30.0
@@ -36,9 +37,10 @@ class Database:
                 "The journal's address isn't a database URL. Write one like sqlite:////var/lib/opspilot/journal.sqlite."
             ) from None
         self.where: Final = parsed.render_as_string(hide_password=True)
-        self._engine: Final = (
-            _sqlite_engine(parsed) if _is_sqlite(parsed) else create_engine(parsed, hide_parameters=True)
-        )
+        try:
+            self._engine: Final = _sqlite_engine(parsed) if _is_sqlite(parsed) else _engine(parsed)
+        except (ArgumentError, ImportError) as error:
+            raise JournalError(f"There is no driver for the journal at {self.where}: {_cause(error)}.") from error
         self._writing: Final[AbstractContextManager[object]] = threading.Lock() if _is_sqlite(parsed) else nullcontext()
         try:
             self.journal_id: Final = self._open()
@@ -115,15 +117,16 @@ def _is_sqlite(url: URL) -> bool:
     return url.get_backend_name() == "sqlite"
 
 
+def _engine(url: URL, **more: Json) -> Engine:
+    # Parameters are content, and content has no business in an error or a log.
+    return create_engine(url, hide_parameters=True, **more)
+
+
 def _sqlite_engine(url: URL) -> Engine:
     if url.database in {None, "", ":memory:"} or "mode=memory" in (url.database or ""):
         raise JournalError("The journal needs a file: workers and clients share it, and memory can't be shared.")
-    engine = create_engine(
-        url,
-        hide_parameters=True,
-        pool_size=8,
-        max_overflow=-1,
-        connect_args={"timeout": BUSY_SECONDS, "isolation_level": None},
+    engine = _engine(
+        url, pool_size=8, max_overflow=-1, connect_args={"timeout": BUSY_SECONDS, "isolation_level": None}
     )
 
     @event.listens_for(engine, "connect")
@@ -135,21 +138,18 @@ def _sqlite_engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _each_transaction(connection: Connection) -> None:
-        connection.exec_driver_sql(connection.get_execution_options().get("sqlite_begin", "BEGIN"))
+        if begin := connection.get_execution_options().get("sqlite_begin", "BEGIN"):
+            connection.exec_driver_sql(begin)
 
     return engine
 
 
 def _write_ahead(engine: Engine) -> None:
-    # Not inside a transaction, where SQLite ignores it; it stays with the file.
-    raw = engine.raw_connection()
-    try:
-        cursor = raw.cursor()
-        if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.close()
-    finally:
-        raw.close()
+    # It stays with the file. Inside a transaction SQLite would ignore it.
+    with engine.connect() as plain:
+        connection = plain.execution_options(sqlite_begin="")
+        if connection.exec_driver_sql("PRAGMA journal_mode").scalar() != "wal":
+            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
 def _cause(error: Exception) -> str:
