@@ -4,6 +4,7 @@ import asyncio
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from uuid import uuid4
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
@@ -96,7 +97,7 @@ class ToolActivities:
 
     def _start(self, ready: Round, order: RunTool) -> None:
         """Record the start. A write whose round was started before, or declared dead, is never started again."""
-        nonce = f"{activity.info().attempt}:{activity.info().task_token.hex()[:16]}:{time.monotonic_ns()}"
+        nonce = uuid4().hex
         data: dict[str, Json] = {"round": order.round, "nonce": nonce}
         if order.before_approval:
             data["ran_before_approval"] = True

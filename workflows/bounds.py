@@ -42,7 +42,7 @@ def journal(summary: str) -> Bounds:
 
 
 def model(step: int, seconds: float, *, final: bool) -> Bounds:
-    """A model call. It is given up on at once when the run is stopped; close_run sees to it that it can't land later."""
+    """A model call, given up on at once when the run is stopped: close_run sees to it that it can't land later."""
     return Bounds(
         start_to_close_timeout=timedelta(seconds=seconds) + GRACE,
         schedule_to_close_timeout=timedelta(hours=2),
