@@ -1,0 +1,189 @@
+"""Lists, the inbox and the figures: what they show, in which order, and that an index answers them."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import event
+
+from opspilot.core.interrupts import Principal
+from opspilot.journal.queries import Numbers
+from opspilot.journal.store import SqlJournal
+from tests.journal.builders import (
+    ANN,
+    NOON,
+    answered,
+    at,
+    call,
+    message,
+    question,
+    reply,
+    result,
+    started,
+    stopped,
+)
+
+BEN = Principal("ben")
+
+
+def ask(journal: SqlJournal, session: str, text: str, seconds: float, owner: Principal = ANN) -> str:
+    run = f"run-{session}"
+    journal.begin_run(session, run, at(seconds), owner)
+    journal.append(session, run, [message(f"m-{session}", text, at(seconds))])
+    return run
+
+
+def ids(journal: SqlJournal, **filters: object) -> list[str]:
+    return [row.id for row in journal.sessions(**filters)]  # type: ignore[arg-type]
+
+
+def test_sessions_come_latest_change_first_and_are_filtered_by_status_owner_and_text(journal: SqlJournal) -> None:
+    ask(journal, "one", "Why does Payment fail?", 1)
+    done = ask(journal, "two", "支付服务为什么报错", 2, BEN)
+    waiting = ask(journal, "three", "Restart 100% of it_all", 3)
+    journal.append("two", done, [stopped(done, when=at(20))])
+    journal.append("three", waiting, [call(waiting, "1.1", when=at(10)), question(waiting, "1.1", when=at(10))])
+    assert ids(journal) == ["two", "three", "one"]
+    assert ids(journal, status="running") == ["one"]
+    assert ids(journal, status="waiting") == ["three"]
+    assert ids(journal, status="done", owner="ben") == ["two"]
+    assert ids(journal, owner="ann") == ["three", "one"]
+    assert ids(journal, owner="nobody") == []
+    assert ids(journal, text="payment FAIL") == ["one"]
+    assert ids(journal, text="报错") == ["two"]
+    assert ids(journal, text="THREE") == ["three"]
+    assert ids(journal, text="100%") == ["three"]
+    assert ids(journal, text="_") == ["three"]
+    assert ids(journal, text="x%l") == []
+
+
+def test_text_is_found_whatever_its_case_in_any_script(journal: SqlJournal) -> None:
+    ask(journal, "one", "ПЛАТЁЖ und STRASSE", 1)
+    assert ids(journal, text="платёж") == ["one"]
+    assert ids(journal, text="straße") == ["one"]
+
+
+def test_paging_gives_each_session_once_even_when_many_changed_at_the_same_moment(journal: SqlJournal) -> None:
+    names = {f"s{number:02}" for number in range(25)}
+    for number, name in enumerate(sorted(names)):
+        ask(journal, name, "q", number // 10)
+    seen: list[str] = []
+    page = journal.sessions(limit=7)
+    while page:
+        seen += [row.id for row in page]
+        page = journal.sessions(limit=7, before=(page[-1].updated_at, page[-1].id))
+    assert len(seen) == len(names)
+    assert set(seen) == names
+    assert seen == ids(journal)
+
+
+def test_a_session_that_is_not_there_is_none(journal: SqlJournal) -> None:
+    assert journal.session("nobody") is None
+    assert journal.runs("nobody") == ()
+    assert journal.calls("nobody") == ()
+
+
+def test_the_inbox_shows_what_can_still_be_settled_longest_open_first(journal: SqlJournal) -> None:
+    first, second = ask(journal, "one", "q", 1), ask(journal, "two", "q", 2)
+    due = "2026-01-03T09:00:00+08:00"
+    journal.append("two", second, [call(second, "1.1"), question(second, "1.1", when=at(5), due=due)])
+    journal.append("one", first, [call(first, "1.1"), call(first, "1.2"), question(first, "1.2", when=at(7))])
+    journal.append("one", first, [question(first, "1.1", when=at(6)), answered(first, "1.1", when=at(8))])
+    shown = journal.open_interrupts()
+    assert [(row.session, row.interrupt) for row in shown] == [("two", "1.1#1"), ("one", "1.2#1")]
+    assert shown[0].due == datetime(2026, 1, 3, 1, tzinfo=UTC)
+    assert shown[0].arguments == {"service": "payment"}
+    assert shown[0].payload == {"impact": "high"}
+    assert (shown[0].kind, shown[0].tool, shown[0].digest, shown[0].call) == ("confirm_risky", "restart", "d1", "1.1")
+    assert [row.session for row in journal.open_interrupts("one")] == ["one"]
+    journal.begin_run("two", "next", at(30), ANN)
+    assert [row.session for row in journal.open_interrupts()] == ["one"]
+
+
+def test_calls_come_in_the_order_of_proposal_with_how_they_ended(journal: SqlJournal) -> None:
+    run = ask(journal, "one", "q", 1)
+    proposed = [call(run, "1.1"), call(run, "1.2", effect="write", gate="deny"), call(run, "10.1"), call(run, "2.1")]
+    journal.append("one", run, proposed)
+    journal.append("one", run, [result(run, "1.2", code="denied_by_policy", round_=0), started(run, "1.1")])
+    journal.append("one", run, [result(run, "1.1", when=at(3))])
+    rows = journal.calls("one")
+    assert [row.call for row in rows] == ["1.1", "1.2", "10.1", "2.1"]
+    assert (rows[0].state, rows[0].ok, rows[0].duration_ms, rows[0].rounds) == ("done", True, 12, 1)
+    assert (rows[1].ok, rows[1].error_code, rows[1].gate, rows[1].rounds) == (False, "denied_by_policy", "deny", 0)
+    assert (rows[2].state, rows[2].ok, rows[2].settled_at) == ("proposed", None, None)
+    assert journal.calls("one", run) == rows
+    assert journal.calls("one", "another") == ()
+
+
+def test_the_figures_of_an_empty_journal_are_unknown_not_zero(journal: SqlJournal) -> None:
+    assert journal.numbers() == Numbers(0, None, 0, 0, None, 0, 0, None)
+
+
+def test_the_figures_count_what_they_say(journal: SqlJournal) -> None:
+    finished = ask(journal, "one", "q", 1)
+    journal.append("one", finished, [reply(finished, 1), call(finished, "1.1"), question(finished, "1.1")])
+    journal.append("one", finished, [answered(finished, "1.1"), started(finished, "1.1"), result(finished, "1.1")])
+    journal.append("one", finished, [reply(finished, 2), stopped(finished, steps=2)])
+    given_up = ask(journal, "two", "q", 2)
+    journal.append("two", given_up, [reply(given_up, 1), call(given_up, "1.1"), question(given_up, "1.1")])
+    journal.append("two", given_up, [result(given_up, "1.1", code="rejected_by_human"), call(given_up, "1.2")])
+    journal.append("two", given_up, [result(given_up, "1.2", code="tool_failed")])
+    journal.append("two", given_up, [stopped(given_up, reason="cancelled")])
+    going_on = ask(journal, "three", "q", 3)
+    journal.append("three", going_on, [reply(going_on, 1), call(going_on, "1.1"), result(going_on, "1.1")])
+    assert journal.numbers() == Numbers(
+        runs_stopped=2,
+        mean_steps=1.5,
+        calls_ok=2,
+        calls_failed=1,
+        failure_rate=1 / 3,
+        runs_interrupted=2,
+        interrupted_finished=1,
+        finished_rate=0.5,
+    )
+    assert journal.numbers(since=at(2)).interrupted_finished == 0
+    assert journal.numbers(since=at(2)).runs_stopped == 1
+
+
+ASKED: list[tuple[str, Callable[[SqlJournal], object]]] = [
+    ("all", lambda journal: journal.sessions()),
+    ("status", lambda journal: journal.sessions(status="waiting")),
+    ("owner", lambda journal: journal.sessions(owner="ann")),
+    ("both", lambda journal: journal.sessions(status="done", owner="ann")),
+    ("page", lambda journal: journal.sessions(before=(NOON, "s"))),
+    ("page of both", lambda journal: journal.sessions(status="done", owner="ann", before=(NOON, "s"))),
+    ("text", lambda journal: journal.sessions(text="payment")),
+    ("one", lambda journal: journal.session("s")),
+    ("inbox", lambda journal: journal.open_interrupts()),
+    ("inbox of one", lambda journal: journal.open_interrupts("s")),
+    ("calls", lambda journal: journal.calls("s")),
+    ("runs", lambda journal: journal.runs("s")),
+    ("numbers", lambda journal: journal.numbers(NOON - timedelta(days=1))),
+    ("all numbers", lambda journal: journal.numbers()),
+    ("tail", lambda journal: journal.read("s", after=5)),
+    ("keys", lambda journal: journal.find("s", ["a", "b"])),
+    ("leftovers", lambda journal: journal.begin_run("s", "r1", NOON, ANN)),
+]
+
+
+@pytest.mark.parametrize(("name", "query"), ASKED, ids=[name for name, _ in ASKED])
+def test_every_query_is_answered_from_an_index(
+    journal: SqlJournal, name: str, query: Callable[[SqlJournal], object]
+) -> None:
+    journal.begin_run("s", "r1", NOON, ANN)
+    statements: list[tuple[str, object]] = []
+
+    @event.listens_for(journal._database._engine, "before_cursor_execute")
+    def _see(_connection: object, _cursor: object, statement: str, parameters: object, *_rest: object) -> None:
+        statements.append((statement, parameters))
+
+    query(journal)
+    asked = [(text, values) for text, values in statements if text.lstrip().startswith("SELECT")]
+    assert asked
+    with journal._database.read() as connection:
+        for statement, values in asked:
+            plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]  # type: ignore[arg-type]
+            scans = [line for line in plan if line.startswith("SCAN") and "USING" not in line]
+            assert not scans, plan
+            if "FROM sessions" in statement:
+                assert not [line for line in plan if "TEMP B-TREE" in line], plan
