@@ -125,11 +125,17 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     _base: Path = PrivateAttr(default_factory=Path.cwd)
+    _file: Path | None = PrivateAttr(default=None)
 
     @property
     def base(self) -> Path:
         """The folder that relative paths start from."""
         return self._base
+
+    @property
+    def file(self) -> Path | None:
+        """The settings file, absolute: what a child process in another folder has to be given as `OPSPILOT_CONFIG`."""
+        return self._file
 
     def digest(self) -> str:
         """32 hexadecimal digits over all settings, secrets included: when it differs, a worker has to restart."""
@@ -221,7 +227,7 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
             "journal": _resolve_journal(settings.journal, base, origin) or f"sqlite:///{state_dir / 'journal.sqlite'}",
         }
     )
-    resolved._base = base  # noqa: SLF001 (made here, and frozen from here on)
+    resolved._base, resolved._file = base, origin.file  # noqa: SLF001 (made here, frozen from here on)
     return resolved
 
 

@@ -32,7 +32,7 @@ def test_without_file_and_environment_everything_has_a_default(here: Path) -> No
     assert settings.tools == {}
     assert settings.limits.as_limits() == Limits()
     assert settings.temporal.task_queue == "opspilot"
-    assert settings.base == here
+    assert (settings.base, settings.file) == (here, None)
     assert settings.state_dir.is_absolute()
     assert settings.journal == f"sqlite:///{settings.state_dir}/journal.sqlite"
 
@@ -63,7 +63,7 @@ def test_file_named_by_the_environment_goes_before_the_current_folders(
     (other / "settings.toml").write_text('state_dir = "state"', encoding="utf-8")
     monkeypatch.setenv("OPSPILOT_CONFIG", "other/settings.toml")
     settings = load('state_dir = "elsewhere"', here)
-    assert settings.base == other
+    assert (settings.base, settings.file) == (other, other / "settings.toml")
     assert settings.state_dir == other / "state"
 
 
