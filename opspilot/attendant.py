@@ -1,0 +1,230 @@
+"""Stands between a person and a run: shows what happens, asks what the run waits for, and takes Ctrl-C as a wish.
+
+The first Ctrl-C asks the run to stop and goes on showing until it has; the second leaves it alone. Knows the client and
+a view; knows nothing of processes, settings or how an entry is drawn.
+"""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from enum import IntEnum
+from typing import Protocol
+
+from opspilot.client import OpsPilot
+from opspilot.core.contract import Status
+from opspilot.core.entries import Entry, Kind
+from opspilot.core.errors import OpsPilotError, UsageError
+from opspilot.core.interrupts import Principal
+from opspilot.core.limits import AT_A_LIMIT, StopReason
+from opspilot.core.ports import Draft
+from opspilot.prompting import Prompt, Question
+
+GLANCE_SECONDS = 0.2
+QUIET_SECONDS = 0.4
+"""A run that has asked and written nothing for this long may be waiting: it is asked whether it is."""
+LONELY_SECONDS = 15.0
+"""Silence after which it is worth a look whether there is any worker."""
+
+
+class ExitStatus(IntEnum):
+    """What a command ends with. A shell reads these."""
+
+    ANSWERED = 0
+    FAILED = 1
+    USAGE = 2
+    LIMIT = 3
+    WAITS_FOR_PERSON = 4
+    UNREACHABLE = 5
+    CANCELLED = 130
+
+    @classmethod
+    def of(cls, reason: StopReason) -> "ExitStatus":
+        """The status that a run's end gives to the command that followed it."""
+        if reason in (StopReason.ANSWERED, StopReason.NOTHING_TO_DO):
+            return cls.ANSWERED
+        if reason in AT_A_LIMIT:
+            return cls.LIMIT
+        return cls.CANCELLED if reason is StopReason.CANCELLED else cls.FAILED
+
+
+class View(Protocol):
+    """Where entries go."""
+
+    def show(self, entry: Entry) -> None:
+        """An entry."""
+
+    def draft(self, drafts: tuple[Draft, ...]) -> None:
+        """What is being written right now."""
+
+    def pause(self) -> None:
+        """Something else wants the screen."""
+
+
+class Attendant:
+    """Follows one run. `say` is given sentences for the person, apart from the view; `prompt` None: nobody to ask."""
+
+    def __init__(
+        self,
+        pilot: OpsPilot,
+        principal: Principal,
+        view: View,
+        say: Callable[[str], None],
+        prompt: Prompt | None = None,
+    ) -> None:
+        self._pilot = pilot
+        self._principal = principal
+        self._view = view
+        self._say = say
+        self._prompt = prompt
+        self._open: dict[str, Question] = {}
+        self._settled = asyncio.Event()
+        self._written_at = time.monotonic()
+        self._stopping = False
+
+    async def attend(self, session: str, message_id: str | None, after: int, *, stoppable: bool) -> ExitStatus:
+        """Follow until the run has stopped, waits for somebody who isn't here, or is left by Ctrl-C.
+
+        With `stoppable` False, who only looks on, the first Ctrl-C leaves.
+        """
+        left = asyncio.Event()
+        following = asyncio.create_task(self._follow(session, message_id, after))
+        assisting = asyncio.create_task(self._assist(session))
+        leaving = asyncio.create_task(left.wait())
+        tasks: set[asyncio.Task[ExitStatus | bool]] = {following, assisting, leaving}
+        try:
+            with self._on_interrupt(session, left, stoppable=stoppable):
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            self._view.pause()
+            if following.done():
+                return following.result()
+            if assisting.done():
+                return assisting.result()
+            self._say(f"Left; the run goes on. Come back with: starter.py watch {session}")
+            return ExitStatus.CANCELLED
+        finally:
+            self._view.pause()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _follow(self, session: str, message_id: str | None, after: int) -> ExitStatus:
+        reason = StopReason.INTERNAL_ERROR
+        async for entry in self._pilot.follow(session, message_id, after):
+            self._written_at = time.monotonic()
+            self._note(entry)
+            self._view.show(entry)
+            if entry.kind is Kind.RUN_STOPPED:
+                reason = StopReason(str(entry.data["stop_reason"]))
+        return ExitStatus.of(reason)
+
+    def _note(self, entry: Entry) -> None:
+        """Keep in mind which questions are open."""
+        if entry.kind is Kind.INTERRUPT_OPENED:
+            self._open[str(entry.data["interrupt"])] = entry.data
+            return
+        if entry.kind in {Kind.INTERRUPT_ANSWERED, Kind.INTERRUPT_EXPIRED}:
+            self._open.pop(str(entry.data["interrupt"]), None)
+        elif entry.kind is Kind.TOOL_RESULT:
+            self._open = {name: data for name, data in self._open.items() if name.partition("#")[0] != entry.call}
+        elif entry.kind is Kind.RUN_STOPPED:
+            self._open.clear()
+        self._settled.set()
+
+    async def _assist(self, session: str) -> ExitStatus:
+        """Between entries: show what is going on, ask what is open. Returns only when nobody is here to be asked."""
+        warned = False
+        while True:
+            await asyncio.sleep(GLANCE_SECONDS)
+            silent_seconds = time.monotonic() - self._written_at
+            asking = self._open and not self._stopping and silent_seconds > QUIET_SECONDS
+            if asking and await self._waits(session):
+                if not await self._ask(session):
+                    return ExitStatus.WAITS_FOR_PERSON
+                continue
+            self._view.draft(await self._pilot.drafts(session))
+            if silent_seconds > LONELY_SECONDS and not warned and await self._pilot.workers() == 0:
+                warned = True
+                self._view.pause()
+                self._say("No worker is running; the run goes on as soon as one is back.")
+
+    async def _waits(self, session: str) -> bool:
+        status = await self._pilot.status(session)
+        # Without a worker to say so, an open question is reason enough.
+        return status is None or status.status is Status.WAITING
+
+    async def _ask(self, session: str) -> bool:
+        """Ask about one open question. False when there is nobody to ask, or the person leaves it open."""
+        name, question = next(iter(self._open.items()))
+        self._view.pause()
+        if self._prompt is None:
+            self._say_how(session)
+            return False
+        self._settled.clear()
+        asking = asyncio.create_task(self._prompt.ask(question, self._principal))
+        try:
+            while not asking.done() and name in self._open:
+                settling = asyncio.create_task(self._settled.wait())
+                await asyncio.wait({asking, settling}, return_when=asyncio.FIRST_COMPLETED)
+                settling.cancel()
+                self._settled.clear()
+        finally:
+            if not asking.done():
+                asking.cancel()
+                with suppress(asyncio.CancelledError):
+                    await asking
+        if asking.cancelled():
+            return True
+        answer = asking.result()
+        if answer is None:
+            self._say_how(session)
+            return False
+        try:
+            await self._pilot.answer(session, answer)
+        except UsageError as error:
+            self._say(str(error))
+        # The journal says what became of it: this question settled, or the answer refused.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._settled.wait(), 5)
+        self._written_at = time.monotonic()
+        return True
+
+    def _say_how(self, session: str) -> None:
+        several = len(self._open) > 1
+        for name, question in self._open.items():
+            call = name.partition("#")[0]
+            what = f"{call} {question.get('tool', '')}".strip()
+            which = f" --call {call}" if several else ""
+            action = (
+                "--approve | --reject" if question.get("kind") == "confirm_risky" else "--set name=value | --reject"
+            )
+            self._say(f"Waits for a person: {what}. Answer with: starter.py answer {session}{which} {action}")
+
+    @contextmanager
+    def _on_interrupt(self, session: str, left: asyncio.Event, *, stoppable: bool) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        stopping: set[asyncio.Task[None]] = set()
+
+        def interrupted() -> None:
+            if self._stopping or not stoppable:
+                left.set()
+                return
+            self._stopping = True
+            self._view.pause()
+            self._say("Stopping the run. Press Ctrl-C again to leave it to itself.")
+            stopping.add(asyncio.create_task(self._stop(session)))
+
+        loop.add_signal_handler(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            for task in stopping:
+                task.cancel()
+
+    async def _stop(self, session: str) -> None:
+        try:
+            await self._pilot.stop(session, "Ctrl-C")
+        except OpsPilotError as error:
+            self._say(str(error))

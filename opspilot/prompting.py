@@ -1,0 +1,133 @@
+"""Asks the person at a terminal what a run waits for, and reads the reply. Knows neither Temporal nor the journal."""
+
+import asyncio
+import json
+import os
+import sys
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+
+from opspilot.core.errors import UsageError
+from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
+from opspilot.core.messages import Json
+
+Question = Mapping[str, Json]
+"""The data of an `interrupt.opened` entry."""
+
+FREE_TEXT = "answer"
+"""The field that a question without named fields is answered in."""
+
+LINE_BYTES = 65536
+
+_YES = frozenset({"a", "approve", "y", "yes"})
+_NO = frozenset({"r", "reject", "n", "no"})
+
+
+class Prompt:
+    """A terminal with a person at it; `keyboard` is its file descriptor.
+
+    Replies are read without a thread, so that waiting for one can be given up.
+    """
+
+    def __init__(self, keyboard: int, say: Callable[[str], None]) -> None:
+        self._keyboard = keyboard
+        self._say = say
+
+    async def ask(self, question: Question, principal: Principal) -> Answer | None:
+        """One reply to one question; None when the person leaves it open (an empty line, or end of input)."""
+        if question.get("kind") == InterruptType.CONFIRM_RISKY:
+            return await self._confirm(question, principal)
+        values: dict[str, Json] = {}
+        for name in fields(question):
+            options = dict(question.get("payload") or {}).get("options")
+            choices = options.get(name) if isinstance(options, Mapping) else options
+            hint = f" ({', '.join(map(str, choices))})" if isinstance(choices, Sequence) and choices else ""
+            reply = await self._line(f"{name}{hint}: ")
+            if not reply:
+                return None
+            values[name] = value(reply)
+        return make_answer(question, principal, AnswerAction.PROVIDE, values=values)
+
+    async def _confirm(self, question: Question, principal: Principal) -> Answer | None:
+        while True:
+            reply = await self._line("approve, reject [why], or name=value to change it: ")
+            if not reply:
+                return None
+            word, _, rest = reply.partition(" ")
+            if word.lower() in _YES:
+                return make_answer(question, principal, AnswerAction.APPROVE, comment=rest.strip())
+            if word.lower() in _NO:
+                return make_answer(question, principal, AnswerAction.REJECT, comment=rest.strip())
+            try:
+                return make_answer(question, principal, AnswerAction.PROVIDE, values=parse_values([reply]))
+            except UsageError as error:
+                self._say(str(error))
+
+    async def _line(self, prompt: str) -> str:
+        sys.stdout.write(prompt)
+        sys.stdout.flush()
+        loop = asyncio.get_running_loop()
+        typed: asyncio.Future[str] = loop.create_future()
+
+        def read() -> None:
+            # A terminal becomes readable when a whole line is there and gives one at a time, so this never blocks.
+            if not typed.done():
+                typed.set_result(os.read(self._keyboard, LINE_BYTES).decode("utf-8", "replace"))
+
+        loop.add_reader(self._keyboard, read)
+        try:
+            return (await typed).strip()
+        finally:
+            loop.remove_reader(self._keyboard)
+
+
+def fields(question: Question) -> list[str]:
+    """The names of what a question asks for; one of free text when it names none."""
+    named = dict(question.get("payload") or {}).get("fields")
+    if not isinstance(named, list) or not named:
+        return [FREE_TEXT]
+    return [str(field.get("name", FREE_TEXT)) if isinstance(field, Mapping) else str(field) for field in named]
+
+
+def value(text: str) -> Json:
+    """What was typed: JSON where it looks like a list, an object or a quoted text, else the text itself.
+
+    Numbers stay text; a tool's schema makes of them what it needs, and `007` is no number to a tool that wants text.
+    """
+    if text[:1] in {"[", "{", '"'}:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text
+
+
+def parse_values(pairs: Sequence[str]) -> dict[str, Json]:
+    """`["environment=staging"]` as values. Raises `UsageError` for what has no `=`."""
+    values: dict[str, Json] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"{pair!r} is no name=value.")
+        values[name.strip()] = value(text.strip())
+    return values
+
+
+def make_answer(
+    question: Question,
+    principal: Principal,
+    action: AnswerAction,
+    *,
+    values: Mapping[str, Json] | None = None,
+    comment: str = "",
+) -> Answer:
+    """An answer that is bound to what was shown."""
+    return Answer(
+        id=uuid.uuid4().hex,
+        interrupt=str(question["interrupt"]),
+        action=action,
+        principal=principal,
+        values=values or {},
+        comment=comment,
+        digest=str(question.get("digest") or ""),
+    )
