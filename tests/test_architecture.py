@@ -67,7 +67,7 @@ def test_core_asks_no_clock_and_touches_no_file() -> None:
 
 
 def test_settings_alone_read_the_environment() -> None:
-    """Who configures is handed settings, who starts processes an environment; a tool's command inherits a filtered one."""
+    """Who configures is handed settings, who starts processes an environment; commands of tools inherit one."""
     readers = {
         name
         for name, tree in sources(*PRODUCT)
