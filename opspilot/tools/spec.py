@@ -21,9 +21,9 @@ from opspilot.core.messages import Json, ToolSpec
 from opspilot.core.observations import ErrorCode
 from opspilot.core.ports import CallContext, Journal
 
-__all__ = ["Tool", "ToolError", "ToolPlace", "tool"]
+__all__ = ["NAME_PATTERN", "Tool", "ToolError", "ToolPlace", "tool"]
 
-_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+NAME_PATTERN = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 """What both OpenAI and Anthropic accept as a function name."""
 
 
@@ -36,7 +36,7 @@ class ToolError(OpsPilotError):
     def __init__(self, message: str, code: ErrorCode = ErrorCode.TOOL_FAILED) -> None:
         super().__init__(message)
         self.message = message
-        self.code = code
+        self.code = ErrorCode(code)
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Tool:
     `timeout_seconds` None means the runtime's default. `roles`: whoever has one of them may call; none means everyone.
     `reconcile(idempotency_key)` says what became of a write whose result was lost: it returns what the call would have
     returned, None when it can't say, or raises `ToolError` (with `NOT_STARTED` when it surely did not happen).
+    `prepared` says that results are pieces of ones that were redacted and trimmed before, and must stay as they are.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Tool:
     timeout_seconds: float | None = None
     roles: tuple[str, ...] = ()
     reconcile: Callable[[str], Any] | None = None
+    prepared: bool = False
 
     @property
     def spec(self) -> ToolSpec:
@@ -128,8 +130,8 @@ def tool(
 
 
 def _check(name: str, function: Callable[..., Any], timeout_seconds: float | None, roles: Sequence[str]) -> None:
-    if not _NAME.fullmatch(name):
-        raise TypeError(f"A tool's name must match {_NAME.pattern}, and {name!r} does not.")
+    if not NAME_PATTERN.fullmatch(name):
+        raise TypeError(f"A tool's name must match {NAME_PATTERN.pattern}, and {name!r} does not.")
     if not (function.__doc__ or "").strip():
         raise TypeError(f"Tool {name!r} needs a docstring: it is the description that the model reads.")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
