@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
 from markdown_it import MarkdownIt
+
+from opspilot.tools.builtin.yaml_text import UnreadableYaml, read_yaml
 
 _MAX_FRONT_MATTER_CHARACTERS = 16_384
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -59,11 +60,9 @@ def _front_matter(text: str) -> tuple[Mapping[str, Any], str]:
     if len(text) > _MAX_FRONT_MATTER_CHARACTERS:
         return {}, "its front matter is too long"
     try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 2}" if mark is not None else ""
-        return {}, f"its front matter is not valid YAML{where}"
+        value = read_yaml(text)
+    except UnreadableYaml as error:
+        return {}, f"its front matter is not valid YAML at line {error.line + 2}: {error}"
     if value is None:
         return {}, ""
     return (value, "") if isinstance(value, dict) else ({}, "its front matter is not a list of named values")

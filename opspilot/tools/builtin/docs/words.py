@@ -14,11 +14,12 @@ _WORD = re.compile(rf"[^\W_{_CJK}]+")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _CAMEL = re.compile(r"\b(?=\w*[a-z][A-Z]|\w*[A-Z]{2}[a-z])[A-Za-z][A-Za-z0-9]{3,80}\b")
 
-STOP_WORDS = frozenset(
-    "a about an and any are as at be been but by can could do does did for from had has have how i if in into is it "
-    "its look me my of on or our please show should some tell than that the their them then there these they this those to "
-    "us was we were what when where which who why will with would you your".split(),  # noqa: SIM905 - a text wraps, a list doesn't
-)
+_STOP_TEXT = """
+a about an and any are as at be been but by can could do does did for from had has have how i if in into is it its look
+me my of on or our please show should some tell than that the their them then there these they this those to us was we
+were what when where which who why will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_TEXT.split())
 """Words that say nothing about what is looked for."""
 
 _ADVICE = ("mitigation", "remediation", "resolution", "handling", "fix", "recovery", "处理", "解决", "恢复", "建议")

@@ -1,0 +1,1 @@
+"""Reading a service catalogue: entities, and the search over them."""

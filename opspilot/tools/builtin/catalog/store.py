@@ -1,0 +1,59 @@
+"""A catalogue on disk: its files are read again when they change. What stands in them is read by `entities`."""
+
+import os
+import threading
+from pathlib import Path
+
+from opspilot.tools.builtin.catalog.entities import CatalogFile, Entity, read_catalog
+
+_MAX_FILE_BYTES = 2 * 1024 * 1024
+
+
+class Catalog:
+    """All entities under a folder (or in one file). Files are read again when they change. Safe in threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._files: dict[str, tuple[tuple[int, int], CatalogFile]] = {}
+
+    def read(self) -> tuple[list[Entity], list[str]]:
+        """Every entity, and a sentence for each file or document that can't be used."""
+        with self._lock:
+            problems: list[str] = []
+            files: dict[str, tuple[tuple[int, int], CatalogFile]] = {}
+            for name, path in self._paths(problems):
+                try:
+                    status = path.stat()
+                    stamp = (status.st_mtime_ns, status.st_size)
+                    known = self._files.get(name)
+                    files[name] = known if known is not None and known[0] == stamp else (stamp, _read(path, name))
+                except OSError as error:
+                    problems.append(f"{name} can't be read: {error.strerror}")
+            self._files = files
+            entities = [entity for _, file in files.values() for entity in file.entities]
+            return entities, problems + [problem for _, file in files.values() for problem in file.problems]
+
+    def _paths(self, problems: list[str]) -> list[tuple[str, Path]]:
+        if self._path.is_file():
+            return [(self._path.name, self._path)]
+        found = []
+        for folder, folders, names in os.walk(self._path, onerror=lambda error: problems.append(str(error.strerror))):
+            folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+            paths = (Path(folder, name) for name in sorted(names) if name.lower().endswith((".yaml", ".yml")))
+            found += [(path.relative_to(self._path).as_posix(), path) for path in paths]
+        return found
+
+
+def _read(path: Path, name: str) -> CatalogFile:
+    with path.open("rb") as stream:
+        data = stream.read(_MAX_FILE_BYTES + 1)
+    if len(data) > _MAX_FILE_BYTES:
+        return CatalogFile((), (f"{name} is larger than {_MAX_FILE_BYTES:,} bytes and was left out",))
+    text = data.decode("utf-8-sig", "replace")
+    file = read_catalog(text, name)
+    if "\ufffd" in text:
+        return CatalogFile(
+            file.entities, (*file.problems, f"{name} is not valid UTF-8 and was read as well as it goes")
+        )
+    return file
