@@ -1,0 +1,158 @@
+"""What the planner has in hand when it decides: question, tools, needs, and the calls made so far, each under its need."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from opspilot.core.messages import Json
+from opspilot.models.demo.arguments import Wish
+from opspilot.models.demo.findings import Entity
+from opspilot.models.demo.history import Done, call_key
+from opspilot.models.demo.needs import Kind, Need, kind_of
+from opspilot.models.demo.question import Question
+from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
+from opspilot.models.demo.words import CJK, likeness, most_like, parts
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A call to make, and the need that it serves."""
+
+    need: str
+    tool: str
+    arguments: dict[str, Json]
+
+    @property
+    def key(self) -> str:
+        """The same for the same call."""
+        return call_key(self.tool, self.arguments)
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A call that was made, filed under the need that it served."""
+
+    need: str
+    call: Done
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that a decision rests on. `known` are results of earlier questions: good for names only."""
+
+    question: Question
+    tools: tuple[ToolCard, ...]
+    needs: tuple[Need, ...]
+    filed: tuple[Filed, ...] = ()
+    known: tuple[Done, ...] = ()
+
+    def calls(self, need: Need) -> tuple[Done, ...]:
+        """The calls made for one need."""
+        return tuple(filed.call for filed in self.filed if filed.need == need.id)
+
+    def calls_of(self, kind: Kind) -> tuple[Done, ...]:
+        """The calls made for all needs of a kind."""
+        return tuple(filed.call for filed in self.filed if filed.need.startswith(f"{kind}."))
+
+    def need(self, kind: Kind) -> Need | None:
+        """The first need of a kind."""
+        return next((need for need in self.needs if need.kind is kind), None)
+
+    def made(self, key: str) -> bool:
+        """Was this very call made before?"""
+        return any(filed.call.key == key for filed in self.filed)
+
+    def after(self, filed: Iterable[Filed]) -> "Case":
+        """The same case some calls later."""
+        return replace(self, filed=(*self.filed, *filed))
+
+    @property
+    def subject(self) -> str:
+        """The thing that the question is about, as the question names it."""
+        candidates = (*self.question.subjects, *self.question.names)
+        return candidates[0] if candidates else ""
+
+    def wish(self) -> Wish:
+        """What every call of this case is about."""
+        question = self.question
+        source = question.sources[0] if question.sources else ""
+        return Wish(question.text, subject=self.subject, source=source, span=question.span)
+
+    def entity(self, name: str) -> Entity | None:
+        """The thing in the results so far that a name means; None when nothing there is like it."""
+        calls = (*(filed.call for filed in self.filed), *self.known)
+        entities = [entity for call in calls for entity in call.findings.entities]
+        scored = [(max(_alike(name, entity), default=0.0), -position) for position, entity in enumerate(entities)]
+        best = max(scored, default=(0.0, 0))
+        return entities[-best[1]] if best[0] >= 0.5 else None
+
+
+_NAMING = frozenset("name title id key slug code label alias aliases display displayname 名称 标题 编号 别名".split())
+
+
+def _alike(name: str, entity: Entity) -> Iterable[float]:
+    for key, values in entity.fields.items():
+        weight = 1.0 if set(parts(key)) & _NAMING or key in _NAMING else 0.6
+        for value in values:
+            yield weight * likeness(name, value)
+
+
+def identify(parameter: Parameter, name: str, case: Case) -> str | None:
+    """The value by which a parameter knows a thing: what the results call it under the parameter's own name, else its
+    id or name. None when the results know no such thing."""
+    entity = case.entity(name)
+    if entity is None:
+        return None
+    wanted = parts(parameter.name)
+    fields: dict[str, str] = {
+        key.rpartition(".")[2] or key: values[0] for key, values in reversed(tuple(entity.fields.items()))
+    }
+    for key, value in fields.items():
+        if parts(key) == wanted:
+            return value
+    order = ("id", "key", "code", "name") if parameter.role is Role.IDENTITY else ("name", "id", "key", "code")
+    for ending in order:
+        for key, value in fields.items():
+            if parts(key)[-1:] == (ending,):
+                return value
+    return next(iter(fields.values()), None)
+
+
+def needs_lookup(parameter: Parameter, name: str) -> bool:
+    """Is this name unlikely to be what the parameter wants, before a catalogue was asked?"""
+    if not name:
+        return parameter.required
+    if CJK.search(name):
+        return True
+    return parameter.role is Role.IDENTITY and not re.search(r"\d", name)
+
+
+_ASKING = re.compile(
+    r"(?i)did you mean|available|known|one of|there are|exist|try|perhaps|是不是|是否指|可用|可选|已有|现有|有：|有:"
+)
+_QUOTED = re.compile(r"['\"`‘’“”「」]([^'\"`‘’“”「」\n]{1,80})['\"`‘’“”「」]")
+
+
+def offered(call: Done) -> tuple[str, ...]:
+    """Names that a result or an error offers instead: its lists of options, and what its message quotes or lists."""
+    names = list(call.findings.options)
+    for text in (call.message, *call.findings.notes):
+        if found := _ASKING.search(text):
+            tail = text[found.start() :]
+            names += _QUOTED.findall(tail)
+            listing = re.split(r"[:：]|\bmean\b|\bof\b", tail, maxsplit=1)[-1]
+            names += [
+                piece.strip(" '\"`“”「」.。?？)(") for piece in re.split(r"[,，、;；]|\bor\b|\band\b|或", listing)
+            ]
+    tried = {str(value) for value in call.arguments.values()}
+    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 80 and name not in tried))
+
+
+def suggestion(call: Done, wanted: str) -> str | None:
+    """The offered name that fits best."""
+    return most_like(wanted, offered(call), 0.3) if wanted else None
+
+
+def catalog_of(case: Case) -> ToolCard | None:
+    """A tool that can tell what a name means."""
+    return next((tool for tool in case.tools if kind_of(tool) is Kind.CATALOG), None)

@@ -1,0 +1,221 @@
+"""Looking into logs: the first search, what to try when it finds nothing, and counting by what the lines speak of."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from opspilot.models.demo.arguments import Wish, fill
+from opspilot.models.demo.case import Case, Proposal, catalog_of, identify, needs_lookup, suggestion
+from opspilot.models.demo.findings import Tally
+from opspilot.models.demo.history import HUMAN_CODES, Done
+from opspilot.models.demo.lexicon import CHINESE, ENGLISH, TRANSLATION, Idea
+from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
+from opspilot.models.demo.words import ideas_in, parts
+
+_MAX_SEARCHES = 4
+
+
+def next_logs(need: Need, case: Case) -> Iterator[Proposal]:
+    """The next search for one need, if one is called for."""
+    done, tool = case.calls(need), need.tools[0]
+    if not done:
+        if _waits_for_name(tool, case):
+            return
+        yield from _made(need, tool, first_wish(need, tool, case))
+        return
+    last = done[-1]
+    if len(done) >= _MAX_SEARCHES or last.code in HUMAN_CODES:
+        return
+    if last.useful:
+        if wish := _counting(need, tool, case, done):
+            yield from _made(need, tool, wish)
+        return
+    for wish in _alternatives(need, tool, case, last):
+        for proposal in _made(need, tool, wish):
+            if not case.made(proposal.key):
+                yield proposal
+                return
+    for other in need.tools[1:2]:
+        yield from _made(need, other, first_wish(need, other, case))
+
+
+def _made(need: Need, tool: ToolCard, wish: Wish) -> Iterator[Proposal]:
+    if (arguments := fill(tool, wish)) is not None:
+        yield Proposal(need.id, tool.name, arguments)
+
+
+def _target(tool: ToolCard) -> Parameter | None:
+    return tool.with_role(Role.SUBJECT) or tool.with_role(Role.IDENTITY)
+
+
+def _waits_for_name(tool: ToolCard, case: Case) -> bool:
+    """A name that logs will hardly know is looked up first, where there is a catalogue."""
+    target, subject = _target(tool), case.question.subjects[:1]
+    if target is None or not subject or catalog_of(case) is None or case.calls_of(Kind.CATALOG):
+        return False
+    return needs_lookup(target, subject[0]) and case.need(Kind.CATALOG) is not None
+
+
+def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
+    """What the question asks of the logs, put to this tool."""
+    question = case.question
+    subject = question.subjects[0] if question.subjects else ""
+    source = question.sources[0] if question.sources else ""
+    target = _target(tool)
+    if subject and target is not None:
+        subject = identify(target, subject, case) or subject
+    if tool.with_role(Role.SOURCE) is None and not subject:
+        subject = source
+    if target is None and not source:
+        source = subject
+    query = need.texts[0] if need.texts else ""
+    if target is None and tool.with_role(Role.SOURCE) is None and not query:
+        query = subject
+    level = "error" if Idea.ERRORS in question.ideas and not query else ""
+    return Wish(question.text, query, "", subject, source, level, _group(tool, case), question.span)
+
+
+def _group(tool: ToolCard, case: Case) -> str:
+    """What to count by, where the tool itself names the thing that is asked for."""
+    parameter, question = tool.with_role(Role.GROUP), case.question
+    if parameter is None or not question.dimension or question.dimension_idea is Idea.ERRORS:
+        return ""
+    offered = [str(choice) for choice in parameter.choices] or re.findall(r"[A-Za-z_]+", parameter.description)
+    english = TRANSLATION.get(question.dimension, question.dimension)
+    for name in (english, *sorted(_same_idea(question.dimension_idea))):
+        if name in offered:
+            return name
+    return "" if tool.with_role(Role.REGEX) else _plain_name(question.dimension_idea, english)
+
+
+def _plain_name(idea: Idea | None, dimension: str) -> str:
+    return dimension if dimension.isascii() else {Idea.HOST: "host", Idea.USER: "user"}.get(idea or Idea.COUNT, "")
+
+
+def _same_idea(idea: Idea | None) -> frozenset[str]:
+    return ENGLISH[idea] if idea in {Idea.HOST, Idea.USER, Idea.SERVICE} else frozenset()
+
+
+def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterator[Wish]:
+    """What else might find it, the closest to the question first. Each drops or changes one thing."""
+    wish = _as_tried(tool, first_wish(need, tool, case), last)
+    tried_names = [value for value in (wish.subject, wish.source) if value]
+    for name in tried_names:
+        if better := suggestion(last, name):
+            yield replace(
+                wish,
+                subject=better if name == wish.subject else wish.subject,
+                source=better if name == wish.source else wish.source,
+            )
+    for text in need.texts[1:]:
+        yield replace(wish, query=text)
+    if wish.group and last.code:
+        yield replace(wish, group="")
+    if wish.level:
+        yield replace(wish, level="", query=wish.query or "error")
+        yield replace(wish, level="", query="fail")
+    if wish.span:
+        yield replace(wish, span=None)
+    for name in tried_names:
+        yield replace(
+            wish,
+            subject="" if name == wish.subject else wish.subject,
+            source="" if name == wish.source else wish.source,
+            query=wish.query or name,
+        )
+    if " " in wish.query:
+        yield replace(wish, query=max(wish.query.split(), key=len))
+
+
+def _as_tried(tool: ToolCard, wish: Wish, last: Done) -> Wish:
+    """The wish as the last call had it: what it left out stays out."""
+    values = {role: str(last.arguments.get(parameter.name, "")) for role in Role if (parameter := tool.with_role(role))}
+    query = values.get(Role.QUERY) or values.get(Role.REGEX) or ""
+    subject = values.get(Role.SUBJECT) or values.get(Role.IDENTITY) or ""
+    span = wish.span if any(values.get(role) for role in (Role.SINCE, Role.SPAN)) else None
+    return replace(
+        wish,
+        query=query,
+        subject=subject,
+        source=values.get(Role.SOURCE, ""),
+        level=wish.level if values.get(Role.LEVEL) else "",
+        group=values.get(Role.GROUP, ""),
+        span=span,
+    )
+
+
+# ---------------------------------------------------------------- counting by what the lines show
+
+
+def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) -> Wish | None:
+    """A second look that counts by the thing asked for, when the first showed lines but no such counts."""
+    question = case.question
+    group, regex = tool.with_role(Role.GROUP), tool.with_role(Role.REGEX)
+    if not question.dimension or question.dimension_idea is Idea.ERRORS or group is None or len(done) > 1:
+        return None
+    last = done[-1]
+    if str(last.arguments.get(group.name, "")) or dimension_tallies(
+        last.findings.tallies, question.dimension, question.dimension_idea
+    ):
+        return None
+    wish = _as_tried(tool, first_wish(need, tool, case), last)
+    idea_words = _same_idea(question.dimension_idea) | {question.dimension}
+    for excerpt in last.findings.excerpts:
+        field = next((name for name, value in excerpt.fields.items() if value and set(parts(name)) & idea_words), None)
+        if field:
+            return replace(wish, group=field)
+    texts = [excerpt.text for excerpt in last.findings.excerpts]
+    if regex is None or regex.name == getattr(tool.with_role(Role.QUERY), "name", None):
+        return replace(wish, group=_plain_name(question.dimension_idea, question.dimension) or question.dimension)
+    capture = capture_for(question.dimension, question.dimension_idea, texts)
+    if capture is None:
+        return replace(wish, group=question.dimension)
+    name, pattern = capture
+    if tool.with_role(Role.QUERY) is None:
+        words = re.escape(wish.query).replace("\\ ", " ")
+        pattern = f"(?i){words}.*?{pattern}|{pattern.replace(f'?P<{name}>', '?:')}.*?{words}" if words else pattern
+    return replace(wish, regex=pattern, group=name)
+
+
+_ADDRESS = r"\d+\.\d+\.\d+\.\d+"
+
+
+def capture_for(dimension: str, idea: Idea | None, texts: list[str]) -> tuple[str, str] | None:
+    """A group's name and a pattern that captures the wanted thing in lines like these; None when they don't show it."""
+    words = _same_idea(idea) | {dimension}
+    name = "address" if idea is Idea.HOST else "user" if idea is Idea.USER else "value"
+    keys = sorted(
+        {key for text in texts for key in re.findall(r"\b([A-Za-z_]+)=[^\s,;]", text) if set(parts(key)) & words}
+    )
+    if keys:
+        return name, rf"\b{keys[0]}=(?P<{name}>[^\s,;]+)"
+    if idea is Idea.HOST:
+        if any(re.search(_ADDRESS, text) for text in texts):
+            return name, rf"(?P<{name}>{_ADDRESS})"
+        if any(re.search(r"\bfrom [\w.-]+", text) for text in texts):
+            return name, rf"\bfrom (?P<{name}>[\w.-]+)"
+    for word in sorted(words):
+        if word.isascii() and any(re.search(rf"(?i)\b{re.escape(word)}[ :]+\S", text) for text in texts):
+            return name, rf"(?i)\b{re.escape(word)}[ :]+(?P<{name}>[^\s,;]+)"
+    return None
+
+
+def dimension_tallies(tallies: tuple[Tally, ...], dimension: str, idea: Idea | None) -> tuple[Tally, ...]:
+    """The rows that count the wanted thing: their group, or a column of theirs, carries its name."""
+    words = _same_idea(idea) | {dimension} | set(CHINESE.get(idea, ()) if idea else ())
+
+    def fits(tally: Tally) -> bool:
+        return bool(set(parts(tally.group)) & words) or any(set(parts(name)) & words for name in tally.fields)
+
+    return tuple(tally for tally in tallies if fits(tally))
+
+
+def message_tallies(tallies: tuple[Tally, ...]) -> tuple[Tally, ...]:
+    """The rows that count messages: their group speaks of shapes, messages or errors, or their labels are sentences."""
+    spoken = frozenset("shape shapes template templates message messages signature signatures cluster clusters".split())
+    named = tuple(tally for tally in tallies if set(parts(tally.group)) & spoken)
+    if named:
+        return named
+    erring = tuple(t for t in tallies if Idea.ERRORS in ideas_in(t.group) and " " in t.label)
+    return erring or tuple(tally for tally in tallies if tally.label.count(" ") >= 2)

@@ -1,0 +1,93 @@
+"""`DemoModel`: the embedded default model when no key is set. A planner, no language model, and labelled as such.
+
+The thin outside of the planner: a request in, a reply out. Deterministic, no I/O, no clock.
+"""
+
+import json
+from collections.abc import Callable
+
+from opspilot.core.messages import Finish, ModelReply, ModelRequest, ProtocolCall, ToolSpec, Usage
+from opspilot.core.ports import Model
+from opspilot.models.demo.answer import write_answer
+from opspilot.models.demo.case import Case, Proposal
+from opspilot.models.demo.history import Dialogue, read_dialogue
+from opspilot.models.demo.needs import names_offered, needs_of, nouns_of
+from opspilot.models.demo.plan import MAX_STEPS, propose, propose_forced, replay
+from opspilot.models.demo.question import Question, merged, read_question
+from opspilot.models.demo.toolbox import ToolCard, read_tool
+from opspilot.models.demo.wording import wording
+
+_CHARACTERS_PER_TOKEN = 4
+_PIECE_CHARACTERS = 160
+
+
+class DemoModel(Model):
+    """Answers questions of operations with the tools at hand, by rules. It quotes what they return and adds nothing."""
+
+    @property
+    def name(self) -> str:
+        """What people are shown."""
+        return "demo (offline)"
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
+        """The next calls, or the answer. The same request gives the same reply; never raises."""
+        text, calls = decide(request)
+        for start in range(0, len(text), _PIECE_CHARACTERS):
+            on_text(text[start : start + _PIECE_CHARACTERS])
+        usage = Usage(_tokens(_read_characters(request)), _tokens(len(text) + sum(len(c.arguments) for c in calls)))
+        return ModelReply(text, calls, Finish.TOOL_CALLS if calls else Finish.STOP, usage)
+
+
+def decide(request: ModelRequest) -> tuple[str, tuple[ProtocolCall, ...]]:
+    """The text and the calls of the next reply: a pure function of the request."""
+    dialogue = read_dialogue(request)
+    tools = tuple(read_tool(spec) for spec in request.tools)
+    case = _case(dialogue, tools)
+    if tools and len(dialogue.steps) < MAX_STEPS and case.question.text.strip():
+        proposals = propose_forced(case, request.force) if request.force else propose(case)
+        if not request.parallel:
+            proposals = proposals[:1]
+        if proposals:
+            step = len(dialogue.steps) + len(dialogue.before) + 1
+            calls = tuple(_call(proposal, step, index) for index, proposal in enumerate(proposals, 1))
+            return _announced(proposals, case.question), calls
+    return write_answer(case), ()
+
+
+def _case(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Case:
+    question = _question(dialogue, tools)
+    return replay(Case(question, tools, needs_of(question, tools), known=dialogue.known), dialogue)
+
+
+def _question(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Question:
+    """What is asked now. Messages that came before the answer add to each other; an unclear one leans on those before."""
+    nouns, offered = nouns_of(tools), names_offered(tools)
+    return merged(
+        [read_question(text, nouns, offered) for text in dialogue.asked],
+        [read_question(text, nouns, offered) for text in dialogue.before],
+    )
+
+
+def _call(proposal: Proposal, step: int, index: int) -> ProtocolCall:
+    arguments = json.dumps(proposal.arguments, ensure_ascii=False)
+    return ProtocolCall(f"demo_{step}_{index}_{proposal.need.replace('.', '_')}", proposal.tool, arguments)
+
+
+def _announced(proposals: tuple[Proposal, ...], question: Question) -> str:
+    names = wording("and", chinese=question.chinese).join(dict.fromkeys(f"`{proposal.tool}`" for proposal in proposals))
+    return wording("calling_together" if len(proposals) > 1 else "calling", chinese=question.chinese, tools=names)
+
+
+def _read_characters(request: ModelRequest) -> int:
+    said = sum(len(message.text) for message in request.messages)
+    written = sum(len(c.arguments) for m in request.messages for c in getattr(m, "calls", ()))
+    return said + written + sum(_declared_characters(spec) for spec in request.tools)
+
+
+def _declared_characters(spec: ToolSpec) -> int:
+    return len(spec.name) + len(spec.description) + len(json.dumps(spec.input_schema, ensure_ascii=False, default=str))
+
+
+def _tokens(characters: int) -> int:
+    """A rough and steady estimate, so that token budgets work."""
+    return -(-characters // _CHARACTERS_PER_TOKEN)

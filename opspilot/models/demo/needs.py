@@ -1,0 +1,200 @@
+"""What a question needs of the tools at hand: which kinds of reading, which action, and by which tools.
+
+Sorts tools into kinds by what they are about. Decides nothing about arguments or order.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opspilot.models.demo.lexicon import ACTIONS, ENGLISH, READING, TRANSLATION, Idea
+from opspilot.models.demo.question import Question, order_verbs
+from opspilot.models.demo.toolbox import Role, ToolCard, first_sentence
+from opspilot.models.demo.words import CJK, parts, singular, stem, stems
+
+
+class Kind(StrEnum):
+    """Kinds of tool, and of need."""
+
+    CATALOG = "catalog"
+    LOGS = "logs"
+    DOCS = "docs"
+    ACT = "act"
+    OTHER = "other"
+    MORE = "more"
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing to find out or do, with the tools that may serve it, the best first. `texts`: spellings to look for."""
+
+    kind: Kind
+    tools: tuple[ToolCard, ...]
+    texts: tuple[str, ...] = ()
+    number: int = 0
+
+    @property
+    def id(self) -> str:
+        """Names the need within its question."""
+        return f"{self.kind}.{self.number}"
+
+
+def kind_of(tool: ToolCard) -> Kind:
+    """What a tool is for, by what its name and description speak of."""
+    if tool.acts:
+        return Kind.ACT
+    if tool.with_role(Role.REFERENCE) and tool.with_role(Role.OFFSET):
+        return Kind.MORE
+    about = tool.about
+    weights = {
+        Kind.LOGS: about[Idea.LOGS] + 0.3 * about[Idea.ERRORS],
+        Kind.DOCS: about[Idea.DOCS] + 0.3 * about[Idea.ADVICE],
+        Kind.CATALOG: about[Idea.CATALOG] + about[Idea.OWNER] + 0.3 * about[Idea.SERVICE],
+    }
+    kind = max(weights, key=lambda candidate: weights[candidate])
+    return kind if weights[kind] >= 2.0 else Kind.OTHER
+
+
+_NOT_NOUNS = READING | {word for known in ENGLISH.values() for word in known} | {"tool", "tools", "by", "all", "info"}
+
+
+def nouns_of(tools: Iterable[ToolCard]) -> frozenset[str]:
+    """What the tools are about, from their names and those of their parameters: "vessel", "pump"."""
+    found: set[str] = set()
+    for tool in tools:
+        kind = kind_of(tool)
+        words = parts(tool.name) if kind in {Kind.CATALOG, Kind.ACT, Kind.OTHER} else ()
+        words += tuple(w for p in tool.parameters if p.role in {Role.SUBJECT, Role.IDENTITY} for w in parts(p.name))
+        found |= {singular(word) for word in words if len(word) > 2 and word not in _NOT_NOUNS}
+        found |= {
+            singular(w) for w in words if w in ENGLISH[Idea.CATALOG] and w not in {"catalog", "catalogue", "registry"}
+        }
+    return frozenset(found - _GENERAL)
+
+
+_GENERAL = frozenset("name title status state check restart stop start number key code target subject label".split())
+_FILE_NAME = re.compile(r"\b[A-Za-z0-9][\w.-]*\.(?:log|txt|json|jsonl|gz|csv|out|err)\b")
+
+
+def names_offered(tools: Iterable[ToolCard]) -> tuple[str, ...]:
+    """Names that log tools declare: files in their descriptions, values allowed for a service or a file."""
+    found: list[str] = []
+    for tool in tools:
+        if kind_of(tool) is Kind.LOGS:
+            found += _FILE_NAME.findall(tool.description)
+            for parameter in tool.parameters:
+                if parameter.role in {Role.SOURCE, Role.SUBJECT, Role.IDENTITY}:
+                    found += [str(choice) for choice in parameter.choices]
+                    found += _FILE_NAME.findall(parameter.description)
+    return tuple(dict.fromkeys(found))
+
+
+_HAPPENED = re.compile(r"(?i)\bwhat (?:happened|went wrong)|\bwrong with\b|发生了什么|出了什么|怎么了|怎么回事")
+_HOW = re.compile(
+    r"(?i)\bhow (?:do|to|can|should|would)\b|\bwhat (?:should|can|do|must) (?:i|we|one) do\b|\bwhat to do\b|怎么|如何|该做什么"
+)
+_WHO_WHAT = re.compile(r"(?i)\bwho\b|\bwhat (?:is|are) (?!the (?:most|top|number|count))|谁|是什么|哪个团队")
+
+
+def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...]:
+    """The needs of a question that the tools can serve, in the order in which an answer tells them."""
+    by_kind = {kind: _ranked(question, [tool for tool in tools if kind_of(tool) is kind]) for kind in Kind}
+    wanted = _wanted(question, act=bool(acting := _acting(question, by_kind[Kind.ACT])))
+    needs: list[Need] = []
+    if acting:
+        needs.append(Need(Kind.ACT, acting))
+    if Kind.LOGS in wanted and by_kind[Kind.LOGS]:
+        texts = question.phrases if Kind.DOCS not in wanted or question.counts else question.phrases[:1]
+        needs += [Need(Kind.LOGS, by_kind[Kind.LOGS], text, n) for n, text in enumerate(texts[:3] or ((),))]
+    if Kind.DOCS in wanted and by_kind[Kind.DOCS]:
+        needs.append(Need(Kind.DOCS, by_kind[Kind.DOCS]))
+    named = question.subjects or (question.names if Kind.CATALOG in wanted or acting else ())
+    if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or (named and needs)):
+        needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG]))
+    others = _others(question, tools) if not acting else ()
+    needs += [Need(Kind.OTHER, (tool,), (), n) for n, tool in enumerate(others[: 2 if not needs else 1])]
+    return tuple(needs) or _last_resort(question, by_kind)
+
+
+def _wanted(question: Question, *, act: bool) -> set[Kind]:
+    ideas, wanted = question.ideas, set[Kind]()
+    told = bool(ideas & {Idea.LOGS, Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
+    advised = bool(ideas & {Idea.DOCS, Idea.ADVICE}) or bool(_HOW.search(question.text))
+    placed = bool(question.subjects or question.sources)
+    if (
+        Idea.LOGS in ideas
+        or _HAPPENED.search(question.text)
+        or (Idea.ERRORS in ideas and not act and (told or placed or not advised))
+    ):
+        wanted.add(Kind.LOGS)
+    if advised or (Idea.ALERT in ideas and Kind.LOGS not in wanted):
+        wanted.add(Kind.DOCS)
+    if ideas & {Idea.OWNER, Idea.DEPENDS} or (
+        not wanted and (Idea.CATALOG in ideas or (question.subjects and _WHO_WHAT.search(question.text)))
+    ):
+        wanted.add(Kind.CATALOG)
+    if act and not told:
+        wanted.discard(Kind.DOCS)
+    if ideas & {Idea.OWNER, Idea.DEPENDS} and not told and not ideas & {Idea.DOCS, Idea.ERRORS}:
+        wanted -= {Kind.DOCS, Kind.LOGS}
+    return wanted
+
+
+def _acting(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:
+    """Tools that do what is ordered: by a word of their name, else by the first word of their description."""
+    if not question.order:
+        return ()
+    verbs = order_verbs(question.order)
+    named = tuple(tool for tool in tools if verbs & set(parts(tool.name)))
+    described = tuple(
+        tool
+        for tool in tools
+        if verbs & {form for word in parts(tool.description)[:1] for form in (word, word.removesuffix("s"))}
+        or any(word in first_sentence(tool.description) for word in ACTIONS.get(question.order, ((), ()))[1])
+    )
+    return named or described
+
+
+def _ranked(question: Question, tools: list[ToolCard]) -> tuple[ToolCard, ...]:
+    """The tools of one kind: those that take a text first, then by how much they share with the question."""
+    said = question_stems(question)
+
+    def rank(tool: ToolCard) -> tuple[bool, bool, int]:
+        searchable = bool(tool.with_role(Role.QUERY) or tool.with_role(Role.REGEX) or tool.with_role(Role.SUBJECT))
+        groups = question.counts and bool(tool.with_role(Role.GROUP))
+        return (not searchable, not groups, -len(said & (stems(tool.name) | stems(tool.description))))
+
+    return tuple(sorted(tools, key=rank))
+
+
+def question_stems(question: Question) -> frozenset[str]:
+    """Stems of the question's words, the Chinese ones also as English content calls them."""
+    english = " ".join(TRANSLATION.get(word.text, "") for word in question.words)
+    return stems(" ".join(word.text for word in question.words if not word.stop)) | stems(english)
+
+
+def _others(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:
+    """Reading tools of no known kind whose name the question speaks of."""
+    said = question_stems(question)
+    scored: list[tuple[int, int, ToolCard]] = []
+    for position, tool in enumerate(tools):
+        if kind_of(tool) is not Kind.OTHER:
+            continue
+        name = {stem(word) for word in parts(tool.name) if word not in READING or word == "status"}
+        described = stems(first_sentence(tool.description))
+        chinese = any(CJK.search(word) for word in said & described)
+        score = 3 * len(said & name) + len(said & described)
+        if said & name or len(said & described) >= 2 or chinese:
+            scored.append((-score, position, tool))
+    return tuple(tool for _, _, tool in sorted(scored, key=lambda entry: entry[:2]))
+
+
+def _last_resort(question: Question, by_kind: dict[Kind, tuple[ToolCard, ...]]) -> tuple[Need, ...]:
+    """A question that says nothing of its kind, but has words that can be looked up."""
+    if not question.keywords:
+        return ()
+    needs = [Need(kind, by_kind[kind]) for kind in (Kind.CATALOG, Kind.DOCS) if by_kind[kind]]
+    if not needs and by_kind[Kind.LOGS] and question.phrases:
+        needs = [Need(Kind.LOGS, by_kind[Kind.LOGS], question.phrases[0])]
+    return tuple(needs)

@@ -1,0 +1,186 @@
+"""What to do next: a pure function of the case. Each need says what call would serve it now, and all are made together.
+
+Owns the order of things: names before what needs them, reads beside each other, an action alone and last.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from opspilot.models.demo.arguments import Wish, fill
+from opspilot.models.demo.case import Case, Filed, Proposal, catalog_of, identify, needs_lookup, offered, suggestion
+from opspilot.models.demo.docs import next_docs
+from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
+from opspilot.models.demo.logs import next_logs
+from opspilot.models.demo.needs import Kind, Need, kind_of
+from opspilot.models.demo.toolbox import Role, ToolCard
+from opspilot.models.demo.words import parts
+
+MAX_STEPS = 5
+"""Steps with calls for one question. What isn't found by then is said not to be found."""
+
+_MAX_CALLS = 4
+_MAX_LOOKUPS = 3
+
+
+def replay(case: Case, dialogue: Dialogue) -> Case:
+    """File the calls of the conversation under the needs that proposed them, by deciding each step again."""
+    for step in dialogue.steps:
+        proposed = {proposal.key: proposal.need for proposal in propose(case)}
+        filed = [Filed(proposed.get(call.key) or call.hint or _kind_by_tool(case, call), call) for call in step]
+        case = case.after(filed)
+    return case
+
+
+def _kind_by_tool(case: Case, call: Done) -> str:
+    card = next((tool for tool in case.tools if tool.name == call.tool), None)
+    return f"{kind_of(card)}.0" if card else f"{Kind.OTHER}.0"
+
+
+def propose(case: Case) -> tuple[Proposal, ...]:
+    """The calls to make now, all of them new and able to run beside each other; none when it is time to answer."""
+    reads: dict[str, Proposal] = {}
+    for need in case.needs:
+        if need.kind is not Kind.ACT:
+            for proposal in _STRATEGIES[need.kind](need, case):
+                if not case.made(proposal.key):
+                    reads.setdefault(proposal.key, proposal)
+    reads |= {p.key: p for p in _rest_of_results(case) if not case.made(p.key)}
+    if reads:
+        return tuple(reads.values())[:_MAX_CALLS]
+    act = case.need(Kind.ACT)
+    return tuple(p for p in _next_act(act, case) if not case.made(p.key)) if act else ()
+
+
+def propose_forced(case: Case, name: str) -> tuple[Proposal, ...]:
+    """The one call that must be made: as a need would make it, else with what the question says."""
+    tool = next((tool for tool in case.tools if tool.name == name), None)
+    if tool is None or any(filed.call.tool == name for filed in case.filed):
+        return ()
+    made = [proposal for proposal in propose(case) if proposal.tool == name]
+    wish = replace(case.wish(), query=" ".join(case.question.keywords) or case.question.text[:200])
+    made += _filled(Need(kind_of(tool), (tool,)), tool, wish)
+    return tuple(made[:1])
+
+
+def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
+    done = case.calls(need)
+    names = case.question.subjects or case.question.names or ((" ".join(case.question.keywords),))
+    if not done:
+        for name in names[:2]:
+            yield from _filled(need, need.tools[0], replace(case.wish(), query=name, subject=name))
+        return
+    last = done[-1]
+    if len(done) >= _MAX_LOOKUPS or last.code in HUMAN_CODES:
+        return
+    if last.useful:
+        yield from _relatives(need, case)
+        return
+    wanted = names[0]
+    for name in (suggestion(last, wanted) or "", _bare(wanted), *need_words(case)):
+        if name:
+            made = list(_filled(need, need.tools[0], replace(case.wish(), query=name, subject=name)))
+            if made and not case.made(made[0].key):
+                yield made[0]
+                return
+    for tool in need.tools[1:2]:
+        yield from _filled(need, tool, replace(case.wish(), query=wanted, subject=wanted))
+
+
+def need_words(case: Case) -> tuple[str, ...]:
+    """Single content words of the question, for a tool that takes one word."""
+    return tuple(word.text for word in case.question.words if word.content)[:2]
+
+
+def _bare(name: str) -> str:
+    """「支付服务」 without its noun."""
+    for noun in ("服务", "系统", "应用", "模块", "平台", "集群"):
+        if name.endswith(noun) and len(name) > len(noun):
+            return name.removesuffix(noun)
+    return ""
+
+
+def _relatives(need: Need, case: Case) -> Iterator[Proposal]:
+    """The things that the found one depends on, when the question asks about those: "who owns what … depends on"."""
+    if not case.question.of_relatives:
+        return
+    entity = case.entity(case.subject)
+    for key, values in entity.fields.items() if entity else ():
+        if "depend" in key.lower() or "upstream" in key.lower() or "依赖" in key:
+            for value in values[:_MAX_LOOKUPS]:
+                name = value.rpartition(":")[2].rpartition("/")[2]
+                yield from _filled(need, need.tools[0], replace(case.wish(), query=name, subject=name))
+
+
+def _next_other(need: Need, case: Case) -> Iterator[Proposal]:
+    done, tool = case.calls(need), need.tools[0]
+    wish = replace(case.wish(), query=case.subject or " ".join(case.question.keywords))
+    target = next((p for p in tool.parameters if p.role in {Role.IDENTITY, Role.SUBJECT, Role.QUERY}), None)
+    if not done:
+        waits = target is not None and target.role is not Role.QUERY and needs_lookup(target, wish.subject)
+        if waits and catalog_of(case) and not case.calls_of(Kind.CATALOG):
+            yield from _look_up_first(case)
+            return
+        if target is not None and wish.subject and (value := identify(target, wish.subject, case)):
+            wish = replace(wish, subject=value)
+        yield from _filled(need, tool, wish)
+    elif not done[-1].useful and len(done) < _MAX_LOOKUPS - 1 and done[-1].code not in HUMAN_CODES:
+        if better := suggestion(done[-1], wish.subject or wish.query):
+            yield from _filled(need, tool, replace(wish, subject=better, query=better))
+
+
+def _look_up_first(case: Case) -> Iterator[Proposal]:
+    """Ask a catalogue what a name means, for a tool that wants its id."""
+    if case.need(Kind.CATALOG) is None and (tool := catalog_of(case)):
+        yield from _next_catalog(Need(Kind.CATALOG, (tool,)), case)
+
+
+def _next_act(need: Need, case: Case) -> Iterator[Proposal]:
+    """The action, once, with the thing as the catalogue knows it. What the catalogue doesn't know is left alone."""
+    if case.calls(need):
+        return
+    tool = need.tools[0]
+    target = next(
+        (
+            p
+            for p in tool.parameters
+            if p.role in {Role.SUBJECT, Role.IDENTITY}
+            or (p.required and p.role is Role.OTHER and p.type == "string" and not p.choices)
+        ),
+        None,
+    )
+    wish = case.wish()
+    if target is None or not wish.subject:
+        if target is None or not target.required:
+            yield from _filled(need, tool, wish)
+        return
+    if catalog_of(case) and not case.calls_of(Kind.CATALOG):
+        yield from _look_up_first(case)
+        return
+    value = identify(target, wish.subject, case)
+    if value is None and not catalog_of(case):
+        value = wish.subject
+    if value is not None:
+        yield from _filled(need, tool, replace(wish, subject=value, named={target.name: value}))
+
+
+def _rest_of_results(case: Case) -> Iterator[Proposal]:
+    """The rest of a result whose beginning says nothing yet."""
+    reader = next((tool for tool in case.tools if kind_of(tool) is Kind.MORE), None)
+    for filed in case.filed:
+        if reader and filed.call.trim and filed.call.findings.empty:
+            wish = Wish(case.question.text, reference=filed.call.trim.ref, offset=filed.call.trim.offset)
+            if (arguments := fill(reader, wish)) is not None:
+                yield Proposal(filed.need, reader.name, arguments)
+
+
+def _filled(need: Need, tool: ToolCard, wish: Wish) -> Iterator[Proposal]:
+    if (arguments := fill(tool, wish)) is not None:
+        yield Proposal(need.id, tool.name, arguments)
+
+
+_STRATEGIES = {
+    Kind.CATALOG: _next_catalog,
+    Kind.LOGS: next_logs,
+    Kind.DOCS: next_docs,
+    Kind.OTHER: _next_other,
+}

@@ -1,0 +1,252 @@
+"""Reading a declared tool: what it is about, whether it changes the world, and what each of its parameters is for.
+
+All it goes by is the tool's own name, description and JSON schema. No tool is known by name.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opspilot.core.messages import Json, ToolSpec
+from opspilot.models.demo.lexicon import ACTIONS, READING, READING_CHINESE, Idea
+from opspilot.models.demo.words import ideas_in, parts, stems
+
+
+class Role(StrEnum):
+    """What a parameter is for, as far as its name and description tell."""
+
+    QUERY = "query"
+    REGEX = "regex"
+    SOURCE = "source"
+    SUBJECT = "subject"
+    IDENTITY = "identity"
+    LEVEL = "level"
+    SINCE = "since"
+    UNTIL = "until"
+    SPAN = "span"
+    GROUP = "group"
+    ENVIRONMENT = "environment"
+    REASON = "reason"
+    REFERENCE = "reference"
+    OFFSET = "offset"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter. `choices` are the only values allowed, when there are any; `listed` wants a list of the value."""
+
+    name: str
+    description: str
+    type: str
+    role: Role
+    required: bool = False
+    choices: tuple[Json, ...] = ()
+    listed: bool = False
+    pattern: str = ""
+    format: str = ""
+    least: float | None = None
+    most: float | None = None
+    shortest: int = 0
+    longest: int | None = None
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Stems of its name and description."""
+        return stems(self.name) | stems(self.description)
+
+
+@dataclass(frozen=True)
+class ToolCard:
+    """A tool as the planner sees it. `about` weighs the ideas that its name (heavily) and its description speak of."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    about: Mapping[Idea, float]
+    acts: bool
+
+    def with_role(self, role: Role) -> Parameter | None:
+        """The parameter of this role: a required one before an optional one."""
+        fitting = [parameter for parameter in self.parameters if parameter.role is role]
+        return min(fitting, key=lambda parameter: not parameter.required, default=None)
+
+    @property
+    def first_sentence(self) -> str:
+        """The description up to its first full stop."""
+        return first_sentence(self.description)
+
+
+def first_sentence(text: str) -> str:
+    """A text up to its first full stop or blank line."""
+    return re.split(r"(?<=[.。!?！？])\s|(?<=[。！？])|\n\s*\n", text.strip(), maxsplit=1)[0].strip()
+
+
+_ROLE_NAMES: tuple[tuple[Role, frozenset[str]], ...] = (
+    (Role.REFERENCE, frozenset("ref reference cursor token handle".split())),
+    (Role.OFFSET, frozenset({"offset"})),
+    (Role.GROUP, frozenset("group facet aggregate dimension breakdown by tally bucket groupby countby".split())),
+    (Role.LEVEL, frozenset("level severity priority loglevel".split())),
+    (Role.SPAN, frozenset("hours minutes days seconds window lookback period duration timeframe".split())),
+    (Role.SINCE, frozenset("since start begin from after earliest".split())),
+    (Role.UNTIL, frozenset("until end before to latest".split())),
+    (Role.REASON, frozenset("reason comment note justification why explanation".split())),
+    (Role.ENVIRONMENT, frozenset("environment env stage".split())),
+    (Role.REGEX, frozenset("regex regexp pattern re".split())),
+    (
+        Role.QUERY,
+        frozenset(
+            "query q text keyword keywords search term terms phrase contains containing question needle "
+            "words topic message substring find about".split()
+        ),
+    ),
+    (Role.SOURCE, frozenset("file path filename logfile source stream log document doc folder".split())),
+)
+_IDENTITY_NAMES = frozenset("id ids key code uid uuid number no slug".split())
+_SUBJECT_NAMES = frozenset("name title subject target host user label".split())
+_REGEX_WORDS = re.compile(r"(?i)regular expression|\bregexp?\b|正则")
+_GROUP_WORDS = re.compile(r"(?i)\b(count|group|tally|aggregate|break down)\w* (\w+ )?(by|per)\b|分组|按.{0,6}统计")
+
+
+def read_tool(spec: ToolSpec) -> ToolCard:
+    """Understand one tool. A schema that can't be read gives a tool without parameters."""
+    schema: Mapping[str, Json] = spec.input_schema
+    properties = schema.get("properties")
+    required = schema.get("required")
+    names = set(required) if isinstance(required, list | tuple) else set()
+    parameters = tuple(
+        _parameter(str(name), value, schema, required=name in names)
+        for name, value in (properties.items() if isinstance(properties, Mapping) else ())
+        if isinstance(value, Mapping)
+    )
+    return ToolCard(spec.name, spec.description, parameters, _about(spec, parameters), _acts(spec))
+
+
+def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *, required: bool) -> Parameter:
+    description = str(raw.get("description", ""))
+    value = _narrowed(raw, schema)
+    listed = value.get("type") == "array"
+    if listed:
+        items = value.get("items")
+        value = _narrowed(items, schema) if isinstance(items, Mapping) else {"type": "string"}
+    choices = value.get("enum", [value["const"]] if "const" in value else [])
+    kind = value.get("type", "string" if not choices or isinstance(choices[0], str) else "number")
+    return Parameter(
+        name,
+        description or str(value.get("description", "")),
+        str(kind),
+        _role(name, description, str(kind)),
+        required=required,
+        choices=tuple(choices) if isinstance(choices, list | tuple) else (),
+        listed=listed,
+        pattern=str(value.get("pattern", "")),
+        format=str(value.get("format", "")),
+        least=_number(value.get("minimum", value.get("exclusiveMinimum"))),
+        most=_number(value.get("maximum", value.get("exclusiveMaximum"))),
+        shortest=int(_number(value.get("minLength")) or 0),
+        longest=None if (longest := _number(value.get("maxLength"))) is None else int(longest),
+    )
+
+
+def _number(value: Json) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _narrowed(raw: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """One plain schema: references followed, and of alternatives the first that isn't null."""
+    value: Mapping[str, Json] = raw
+    for _ in range(8):
+        reference = value.get("$ref")
+        options = value.get("anyOf") or value.get("oneOf") or value.get("allOf")
+        if isinstance(reference, str):
+            target = _pointed(schema, reference)
+        elif isinstance(options, list):
+            mappings = [option for option in options if isinstance(option, Mapping) and option.get("type") != "null"]
+            target = mappings[0] if mappings else {}
+        elif isinstance(value.get("type"), list):
+            kinds = [kind for kind in value["type"] if kind != "null"]
+            return {**value, "type": kinds[0] if kinds else "string"}
+        else:
+            return value
+        value = {**{k: v for k, v in value.items() if k not in {"$ref", "anyOf", "oneOf", "allOf"}}, **target}
+    return {}
+
+
+def _pointed(schema: Mapping[str, Json], reference: str) -> Mapping[str, Json]:
+    node: Json = schema
+    for step in reference.removeprefix("#/").split("/"):
+        node = node.get(step) if isinstance(node, Mapping) else None
+    return node if isinstance(node, Mapping) else {}
+
+
+def _role(name: str, description: str, kind: str) -> Role:
+    words = parts(name)
+    if kind == "boolean":
+        return Role.OTHER
+    if kind == "string" and _GROUP_WORDS.search(f"{' '.join(words)} {description}") and not _is_query(words):
+        return Role.GROUP
+    for role, names in _ROLE_NAMES:
+        if names & set(words):
+            fits = kind == "string" or role in {Role.SPAN, Role.OFFSET}
+            if role is Role.REGEX and not _REGEX_WORDS.search(f"{name} {description}"):
+                role = Role.QUERY
+            if fits and not (role is Role.SOURCE and set(words) & _IDENTITY_NAMES):
+                return role
+    if kind in {"integer", "number"}:
+        return Role.IDENTITY if set(words) & {"id", "uid"} else Role.OTHER
+    if kind != "string":
+        return Role.OTHER
+    if set(words) & _IDENTITY_NAMES:
+        return Role.IDENTITY
+    if set(words) & _SUBJECT_NAMES or ideas_in(name) & {Idea.SERVICE, Idea.CATALOG, Idea.HOST, Idea.USER}:
+        return Role.SUBJECT
+    return Role.REGEX if _REGEX_WORDS.search(description) else Role.OTHER
+
+
+def _is_query(words: Iterable[str]) -> bool:
+    queries = next(names for role, names in _ROLE_NAMES if role is Role.QUERY)
+    return bool(queries & set(words))
+
+
+_TOPICS = (Idea.LOGS, Idea.DOCS, Idea.CATALOG, Idea.OWNER, Idea.ERRORS, Idea.ADVICE, Idea.SERVICE, Idea.ALERT)
+
+
+def _about(spec: ToolSpec, parameters: Iterable[Parameter]) -> dict[Idea, float]:
+    """How much a tool is about each idea. A name says more than a first sentence, that more than the rest."""
+    weights = dict.fromkeys(_TOPICS, 0.0)
+    opening = first_sentence(spec.description)
+    texts = [(spec.name, 3.0), (opening, 2.0), (spec.description[len(opening) :], 0.5)]
+    texts += [(f"{parameter.name} {parameter.description}", 0.25) for parameter in parameters]
+    for text, weight in texts:
+        for idea in ideas_in(text):
+            if idea in weights:
+                weights[idea] += weight
+    return weights
+
+
+ACTION_WORDS = frozenset(word for words, _ in ACTIONS.values() for word in words)
+ACTION_WORDS_CHINESE = tuple(word for _, words in ACTIONS.values() for word in words)
+
+
+def _acts(spec: ToolSpec) -> bool:
+    """Does the tool change something? Said by the first verb of its name, else by that of its description."""
+    words = parts(spec.name)
+    verb = next((word for word in words if word in READING or word in ACTION_WORDS), "")
+    if verb in READING or (verb in _VAGUE_ACTIONS and READING & set(words)):
+        return False
+    if verb and words[0] == verb:
+        return True
+    if spec.description.startswith(READING_CHINESE):
+        return False
+    if spec.description.startswith(ACTION_WORDS_CHINESE):
+        return True
+    opening = parts(" ".join(spec.description.split()[:1]))
+    forms = {form for word in opening[:1] for form in (word, word.removesuffix("s"), word.removesuffix("es"))}
+    return not forms & READING and bool(forms & ACTION_WORDS or verb)
+
+
+_VAGUE_ACTIONS = frozenset(
+    "run file open close set lock post page patch move release apply write add block raise".split()
+)
+"""Words that are as often a thing as a deed: beside a word for reading they don't make a tool that acts."""
