@@ -8,6 +8,9 @@ from enum import StrEnum
 from opspilot.core.messages import Json, ProtocolCall
 from opspilot.core.observations import ErrorCode
 
+MAX_DEPTH = 100
+"""Arguments nested deeper are refused: what one stack can still parse, a deeper one can't encode any more."""
+
 
 class Effect(StrEnum):
     """What a tool does to the world. Undeclared means write."""
@@ -64,15 +67,32 @@ def decode_call(call: ProtocolCall) -> ExecutableCall:
         return ExecutableCall(call.id, call.name, call.arguments, {})
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
-        json.dumps(value, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         return ExecutableCall(call.id, call.name, call.arguments, None, f"The arguments are not valid JSON: {error}")
+    if _is_too_deep(value):
+        return ExecutableCall(
+            call.id, call.name, call.arguments, None, f"The arguments are nested deeper than {MAX_DEPTH} levels."
+        )
     if not isinstance(value, dict):
         kind = type(value).__name__
         return ExecutableCall(
             call.id, call.name, call.arguments, None, f"The arguments must be a JSON object, not {kind}."
         )
     return ExecutableCall(call.id, call.name, call.arguments, value)
+
+
+def _is_too_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent if isinstance(parent, list) else ())
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _refuse_constant(name: str) -> Json:
