@@ -125,9 +125,7 @@ def _engine(url: URL, **more: Json) -> Engine:
 def _sqlite_engine(url: URL) -> Engine:
     if url.database in {None, "", ":memory:"} or "mode=memory" in (url.database or ""):
         raise JournalError("The journal needs a file: workers and clients share it, and memory can't be shared.")
-    engine = _engine(
-        url, pool_size=8, max_overflow=-1, connect_args={"timeout": BUSY_SECONDS, "isolation_level": None}
-    )
+    engine = _engine(url, pool_size=8, max_overflow=-1, connect_args={"timeout": BUSY_SECONDS, "isolation_level": None})
 
     @event.listens_for(engine, "connect")
     def _each_connection(connection: DBAPIConnection, _record: object) -> None:
