@@ -82,7 +82,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
     reason_type = Annotated[
         str, Field(min_length=1, max_length=500, description="Why, for the person who has to agree to it.")
     ]
-    environment_type: Any = Literal[config.environments] if len(config.environments) > 1 else None
+    environment_type: Any = Literal[config.environments] if len(config.environments) > 1 else str
 
     def restart(context: CallContext, given: str, reason: str, environment: str) -> dict[str, Json] | Interrupt:
         service = _service(given, config.services, catalog)
@@ -127,7 +127,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
             raise ToolError("The restart did not happen.", ErrorCode.NOT_STARTED)
         return None
 
-    function = in_environment if environment_type is not None else in_the_only_place
+    function = in_environment if len(config.environments) > 1 else in_the_only_place
     function.__doc__ = _DESCRIPTION
     return tool(
         name=name,

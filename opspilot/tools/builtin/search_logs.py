@@ -230,9 +230,9 @@ def _notes(tally: Tally, query: Query, zone: tzinfo) -> list[str]:
             f"{tally.repeated_lines} of these lines say 'message repeated N times' and stand for "
             f"{tally.repeated_events} events; each is counted as one line."
         )
-    yearless = [coverage.name for coverage in tally.files if coverage.year_assumed]
-    if yearless:
-        notes.append(f"The times in {', '.join(yearless[:3])} have no year; the latest possible one is assumed.")
+    if tally.yearless_files:
+        names = ", ".join(sorted(tally.yearless_files)[:3])
+        notes.append(f"The times in {names} have no year; the latest possible one is assumed.")
     if tally.without_level:
         notes.append(
             f"{tally.without_level:,} otherwise fitting lines have no level and were not counted as {query.level}."

@@ -21,7 +21,7 @@ _GENERIC = re.compile(r"[-_ ]?(?:service|svc)$|服务$")
 def names_of(entity: Entity) -> list[str]:
     """All that an entity is called, lower case: name, title, its parts (it may stand in two languages), aliases."""
     titles = [entity.title, *_TITLE_PARTS.split(entity.title)]
-    given = [entity.name, reference(entity), *titles, *entity.aliases]
+    given = [entity.name, *titles, *entity.aliases]
     return list(dict.fromkeys(name.strip().lower() for name in given if name.strip()))
 
 
@@ -31,11 +31,13 @@ def reference(entity: Entity) -> str:
 
 
 def fit(entity: Entity, query: str) -> int:
-    """How well an entity fits: by its names first, then tag, owner, system, kind, then words of its texts."""
+    """How well an entity fits: by its names and kind first, then tag, owner, system, type, then words of its texts."""
     wanted = " ".join(query.lower().split())
     names = names_of(entity)
-    if wanted in names:
+    if wanted in names or wanted == reference(entity).lower():
         return EXACT
+    if wanted in {entity.kind.lower(), entity.kind.lower() + "s"}:
+        return EXACT - 10
     bare = _bare(wanted)
     if any(bare == _bare(name) for name in names):
         return EXACT - 5
@@ -47,7 +49,7 @@ def fit(entity: Entity, query: str) -> int:
         return FITS_WELL
     if wanted in _refs(entity.owner) or wanted in _refs(entity.system):
         return FITS_WELL - 5
-    if wanted in {entity.kind.lower(), entity.kind.lower() + "s", entity.type.lower()}:
+    if wanted == entity.type.lower():
         return FITS_WELL - 10
     return _word_fit(entity, wanted)
 
@@ -81,7 +83,7 @@ def _word_fit(entity: Entity, wanted: str) -> int:
     words = query_words(wanted)
     if not words:
         return 0
-    texts = [entity.name, entity.title, entity.description, entity.type, entity.owner, *entity.tags, *entity.aliases]
+    texts = [entity.name, entity.title, entity.description, entity.type, *entity.tags, *entity.aliases]
     present = set(re.findall(r"\w+", prepare(" ".join(texts).replace("-", " ")).lower()))
     stems = {word.rstrip("s") for word in present}
     share = sum(word in present or word.rstrip("s") in stems for word in words) / len(words)

@@ -11,11 +11,17 @@ from opspilot.tools.builtin.docs.words import heading_words, match_expression, p
 
 MAX_DOCUMENT_BYTES = 2 * 1024 * 1024
 _SUFFIXES = (".md", ".markdown", ".mdx")
-_SCHEMA = (
-    "CREATE VIRTUAL TABLE passages USING "
-    "fts5(path, title, tags, heading, text, tokenize = 'porter unicode61 remove_diacritics 2')"
-)
-_RANKED = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 4.0, 6.0, 5.0, 3.0, 1.0), rowid"
+_SCHEMA = """
+CREATE VIRTUAL TABLE documents USING
+    fts5(path, title, tags, heading, text, tokenize = 'porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE passages USING
+    fts5(path, title, tags, heading, text, tokenize = 'porter unicode61 remove_diacritics 2');
+"""
+_INSERT_DOCUMENT = "INSERT INTO documents (rowid, path, title, tags, heading, text) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT_PASSAGE = _INSERT_DOCUMENT.replace("documents", "passages")
+_DOCUMENT_WEIGHT = 1.0
+_RANKED_DOCUMENTS = "SELECT rowid, bm25(documents, 4.0, 6.0, 5.0, 3.0, 1.0) FROM documents WHERE documents MATCH ?"
+_RANKED_PASSAGES = _RANKED_DOCUMENTS.replace("documents", "passages")
 """A word in the title, the tags or the path of a document says more than one in its text."""
 
 
@@ -40,7 +46,8 @@ class Found:
 class _Indexed:
     stamp: tuple[int, int]
     document: Document
-    rows: list[int]
+    row: int
+    passage_rows: list[int]
 
 
 class DocsIndex:
@@ -75,7 +82,7 @@ class DocsIndex:
                 return Found([], unknown)
             hits: list[Hit] = []
             taken: dict[str, int] = {}
-            for (row,) in database.execute(_RANKED, (expression,)):
+            for row in self._ranked(database, expression):
                 name, passage = self._rows[row]
                 if path.casefold() not in name.casefold() or taken.get(name, 0) >= per_document:
                     continue
@@ -84,6 +91,18 @@ class DocsIndex:
                 if len(hits) >= limit:
                     break
             return Found(hits, unknown)
+
+    def _ranked(self, database: sqlite3.Connection, expression: str) -> list[int]:
+        """Rows of the passages that match, best first: by how well the passage fits, and its document as a whole.
+
+        bm25 is negative, and the lower the better. A short passage alone would win over the document that is meant.
+        """
+        of_documents: dict[int, float] = dict(database.execute(_RANKED_DOCUMENTS, (expression,)))
+        scores = {
+            row: score + _DOCUMENT_WEIGHT * of_documents.get(self._documents[self._rows[row][0]].row, 0.0)
+            for row, score in database.execute(_RANKED_PASSAGES, (expression,))
+        }
+        return sorted(scores, key=lambda row: (scores[row], row))
 
     def titles(self) -> dict[str, str]:
         """The title of each document, by path."""
@@ -101,7 +120,7 @@ class DocsIndex:
         """Index what is new or changed since the last search, forget what is gone."""
         if self._database is None:
             self._database = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-            self._database.execute(_SCHEMA)
+            self._database.executescript(_SCHEMA)
         self._unreadable = {}
         present = self._stamps()
         database = self._database
@@ -135,7 +154,9 @@ class DocsIndex:
         self._unreadable[name] = f"can't be read: {error.strerror}"
 
     def _forget(self, database: sqlite3.Connection, name: str) -> None:
-        for row in self._documents.pop(name).rows:
+        gone = self._documents.pop(name)
+        database.execute("DELETE FROM documents WHERE rowid = ?", (gone.row,))
+        for row in gone.passage_rows:
             del self._rows[row]
             database.execute("DELETE FROM passages WHERE rowid = ?", (row,))
 
@@ -145,18 +166,22 @@ class DocsIndex:
         except OSError as error:
             self._unreadable[name] = f"can't be read: {error.strerror}"
             return
-        indexed = self._documents[name] = _Indexed(stamp, document, [])
-        columns = [prepare(part) for part in (_spaced(name), document.title, " ".join(document.tags))]
+        columns = tuple(prepare(part) for part in (_spaced(name), document.title, " ".join(document.tags)))
+        rows: list[int] = []
         for passage in document.passages:
-            row = self._next_row
-            self._next_row += 1
-            headings = prepare(" ".join(passage.headings))
-            database.execute(
-                "INSERT INTO passages (rowid, path, title, tags, heading, text) VALUES (?, ?, ?, ?, ?, ?)",
-                (row, *columns, headings, prepare(passage.text)),
-            )
-            indexed.rows.append(row)
-            self._rows[row] = (name, passage)
+            texts = (*columns, prepare(" ".join(passage.headings)), prepare(passage.text))
+            rows.append(self._insert(database, _INSERT_PASSAGE, texts))
+            self._rows[rows[-1]] = (name, passage)
+        all_headings = dict.fromkeys(heading for passage in document.passages for heading in passage.headings)
+        whole = "\n".join(passage.text for passage in document.passages)
+        texts = (*columns, prepare(" ".join(all_headings)), prepare(whole))
+        self._documents[name] = _Indexed(stamp, document, self._insert(database, _INSERT_DOCUMENT, texts), rows)
+
+    def _insert(self, database: sqlite3.Connection, statement: str, texts: tuple[str, ...]) -> int:
+        row = self._next_row
+        self._next_row += 1
+        database.execute(statement, (row, *texts))
+        return row
 
 
 def _spaced(path: str) -> str:

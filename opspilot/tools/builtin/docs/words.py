@@ -22,8 +22,8 @@ were what when where which who why will with would you your
 STOP_WORDS = frozenset(_STOP_TEXT.split())
 """Words that say nothing about what is looked for."""
 
-_ADVICE = ("mitigation", "remediation", "resolution", "handling", "fix", "recovery", "处理", "解决", "恢复", "建议")
-_CAUSE = ("meaning", "cause", "diagnosis", "含义", "原因", "诊断", "排查")
+_ADVICE = ("mitigation", "remediation", "resolution", "handling", "fix", "recovery"), ("处理", "解决", "恢复", "建议")
+_CAUSE = ("meaning", "cause", "diagnosis"), ("含义", "原因", "诊断", "排查")
 _INTENTS = (
     (
         re.compile(
@@ -59,16 +59,21 @@ def query_words(question: str) -> list[str]:
 
 
 def heading_words(question: str) -> list[str]:
-    """Words of headings under which the kind of answer stands that is asked for."""
-    return [word for intent, words in _INTENTS if intent.search(question) for word in words]
+    """Words of headings under which the kind of answer stands that is asked for, in the question's language."""
+    language = 1 if _CJK_RUN.search(question) else 0
+    return [word for intent, words in _INTENTS if intent.search(question) for word in words[language]]
 
 
 def match_expression(words: list[str], headings: list[str]) -> str:
-    """An FTS5 query that finds passages with any of the words. Each is quoted, so that none can be an operator."""
-    terms = [_quoted(word) for word in words]
-    if headings:
-        terms.append("heading : (" + " OR ".join(_quoted(prepare(word).strip()) for word in headings) + ")")
-    return " OR ".join(terms)
+    """An FTS5 query for passages with any of the words; `headings` find nothing, but count in the ranking.
+
+    Each word is quoted, so that none can be an operator.
+    """
+    any_word = " OR ".join(_quoted(word) for word in words)
+    if not headings:
+        return any_word
+    any_heading = " OR ".join(_quoted(prepare(word).strip()) for word in headings)
+    return f"({any_word}) AND ({any_word} OR heading : ({any_heading}))"
 
 
 def _quoted(word: str) -> str:

@@ -146,8 +146,6 @@ class _Scan:
     def _understand(self, text: str) -> tuple[LogLine, float | None]:
         """The line, and its time: its own, else that of the line that it continues."""
         line = parse_line(text, self.coverage.format, self.clock)
-        if line.year_assumed:
-            self.coverage.year_assumed = True
         if text[:1] not in (" ", "\t", "") or line.time is not None:
             self.head = line
             if line.time is not None:

@@ -70,7 +70,6 @@ class Coverage:
     format: str
     lines: int = 0
     complete: bool = False
-    year_assumed: bool = False
 
 
 @dataclass
@@ -81,6 +80,7 @@ class Tally:
     scanned: int = 0
     without_time: int = 0
     without_level: int = 0
+    yearless_files: set[str] = field(default_factory=set)
     repeated_lines: int = 0
     repeated_events: int = 0
     levels: Counter[str] = field(default_factory=Counter)
@@ -113,6 +113,8 @@ class Tally:
         """Count a line that matches, and keep it if it is among the `limit` latest."""
         self.matched += 1
         self.levels[found.line.level or "unknown"] += 1
+        if found.line.year_assumed:
+            self.yearless_files.add(found.file)
         repeated = _REPEATED.search(found.line.message[:200])
         if repeated is not None:
             self.repeated_lines += 1
