@@ -149,12 +149,11 @@ class ToolRuntime(Tools):
             message = f"{name} may be called only by people who have the role {' or '.join(tool.roles)}."
             return replace(runs, gate=Gate.DENY, rule="role", code=ErrorCode.DENIED_BY_POLICY, message=message), {}
         try:
-            json_text(dict(arguments)).encode()
-            return runs, tool.bind(arguments)
+            if _fits_json(arguments):
+                return runs, tool.bind(arguments)
+            message = "The arguments hold what JSON can't carry, such as infinity or half of a character."
         except ValidationError as error:
             message = validation_line(error, tool.parameters)
-        except UnicodeEncodeError:
-            message = "The arguments hold half of a character (a lone surrogate)."
         except Exception as error:  # noqa: BLE001 - a tool's own validator may raise anything
             message = f"The arguments could not be checked: {exception_line(error)}"
         return replace(runs, gate=Gate.INVALID, rule="schema", code=ErrorCode.INVALID_ARGUMENTS, message=message), {}
@@ -218,6 +217,14 @@ class ToolRuntime(Tools):
 
 def _may_call(tool: Tool, principal: Principal) -> bool:
     return not tool.roles or not set(tool.roles).isdisjoint(principal.roles)
+
+
+def _fits_json(arguments: Mapping[str, Json]) -> bool:
+    try:
+        json_text(dict(arguments)).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
