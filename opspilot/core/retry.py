@@ -192,7 +192,7 @@ def _retry_info(details: Json) -> float | None:
 def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """`retry-after-ms` first (Azure, OpenAI: more exact), then `Retry-After` in seconds or as an HTTP date.
 
-    RFC 9110, 10.2.3. Floats are respected though it wants integers (Groq sends 7.66). What lies in the past is no value.
+    RFC 9110, 10.2.3. Floats are respected though it wants integers (Groq sends 7.66). The past is no value.
     """
     milliseconds = _seconds(headers.get("retry-after-ms", ""))
     if milliseconds is not None:

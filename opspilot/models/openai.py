@@ -83,7 +83,7 @@ class OpenAIModel(Model):
         body = encode(request, self._name, self._dialect)
         try:
             return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             message = f"The request for the model {self._name} can't be written as JSON: {error}."
             raise ModelError(ModelFault.BAD_REQUEST, message, retryable=False) from None
 

@@ -29,7 +29,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from opspilot.core.messages import Json, ProtocolCall
-from opspilot.models.surrogates import mend, mend_text
+from opspilot.models.mending import mend, mend_text
 
 OPAQUE_FIELDS = ("extra_content",)
 """Fields of a call that must go back as they came: Gemini's thought signatures (openai-agents-python `converter`)."""
@@ -173,7 +173,8 @@ def _only_carries_on(latest: _Call, fragment: _Fragment) -> bool:
 
 def _repeats(call: _Call, fragment: _Fragment) -> bool:
     """Is this the whole call once more? Only a named fragment can be: bare arguments are a continuation."""
-    return bool(fragment.name and fragment.arguments) and fragment.arguments == call.arguments and call.is_whole()
+    begins_anew = bool(fragment.name) and fragment.arguments.lstrip().startswith("{")
+    return begins_anew and fragment.arguments == call.arguments and call.is_whole()
 
 
 def _fragment(raw: Mapping[str, Json]) -> _Fragment:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain, repeat
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -22,8 +23,8 @@ from opspilot.core.messages import (
     ToolSpec,
     UserMessage,
 )
+from opspilot.models.mending import mend
 from opspilot.models.pairing import Turn, paired
-from opspilot.models.surrogates import mend
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NINE = re.compile(r"[a-zA-Z0-9]{9}")
@@ -157,7 +158,7 @@ def _assistant(
     if not message.calls:
         return [sent]
     wire_ids = [ids.take(call.id) for call in message.calls]
-    extras = opaque.get("calls", [{} for _ in message.calls])
+    extras = chain(opaque.get("calls", ()), repeat({}))
     sent["tool_calls"] = [
         {
             "id": id_,
@@ -165,7 +166,7 @@ def _assistant(
             "function": {"name": wire_name(call.name), "arguments": _arguments(call)},
             **extra,
         }
-        for id_, call, extra in zip(wire_ids, message.calls, extras, strict=True)
+        for id_, call, extra in zip(wire_ids, message.calls, extras, strict=False)
     ]
     # Nothing but these three keys: strict servers answer 422 to others (vybestack/llxprt-code#114).
     answers = zip(wire_ids, results, strict=True)

@@ -13,9 +13,9 @@ from uuid import uuid4
 from opspilot.core.errors import ModelError, ModelFault
 from opspilot.core.messages import Finish, Json, ModelReply, Usage
 from opspilot.core.retry import classify
+from opspilot.models.mending import ends_in_half, mend, mend_text
 from opspilot.models.openai_calls import CallAssembler
 from opspilot.models.sse import Event, EventReader
-from opspilot.models.surrogates import ends_in_half, mend, mend_text
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """An error inside a 200 has no `Retry-After`, so no clock is needed to judge it."""
@@ -60,6 +60,7 @@ class ReplyDecoder:
         self._calls = CallAssembler(declared, new_id)
         self._events: EventReader | None = None
         self._head = bytearray()
+        self._is_document = False
         self._text: list[str] = []
         self._shown = 0
         self._refusal: list[str] = []
@@ -79,8 +80,11 @@ class ReplyDecoder:
         """Take in one packet of any size; returns the text that it added, ready to be shown."""
         if self._events is None:
             self._head += packet
+            if self._is_document:
+                return ""
             start = self._head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-            if not start or start in b"{[":
+            self._is_document = bytes(start) in {b"{", b"["}
+            if self._is_document or not start:
                 return ""
             self._events, packet = EventReader(), bytes(self._head)
             if start == b"<":
@@ -215,7 +219,7 @@ class ReplyDecoder:
         details = usage.get("prompt_tokens_details")
         cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
         counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
-        self._usage = Usage(*(int(count) if isinstance(count, int | float) else 0 for count in counts))
+        self._usage = Usage(*(count if isinstance(count, int) and count > 0 else 0 for count in counts))
 
     def _new_text(self) -> str:
         fresh = "".join(self._text[self._shown :])
