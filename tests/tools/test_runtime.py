@@ -373,6 +373,11 @@ def never_happened(key: str) -> Json:
     raise ToolError("Nothing was changed.", ErrorCode.NOT_STARTED)
 
 
+def too_late(key: str) -> Json:
+    time.sleep(0.2)
+    return "late"
+
+
 async def asks_later(key: str) -> Json:
     return {"key": key, "token": "x"}
 
@@ -384,7 +389,7 @@ RECONCILED: tuple[tuple[Callable[[str], Any], Observation | None], ...] = (
     (lambda key: None, None),
     (lambda key: math.nan, None),
     (away, None),
-    (lambda key: time.sleep(0.2) or "late", None),
+    (too_late, None),
 )
 
 
