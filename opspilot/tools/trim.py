@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from opspilot.core.messages import Json
 
-__all__ = ["Trimmed", "json_text", "trim"]
+__all__ = ["KEPT_CHARS", "Trimmed", "json_text", "trim"]
 
 KEPT_CHARS = 2_000_000
 """Characters of one result that can be read on; what lies beyond is dropped, and the observation says so."""

@@ -13,6 +13,7 @@ from opspilot.core.messages import Json
 from opspilot.core.observations import ErrorCode
 from opspilot.core.ports import CallContext
 from opspilot.tools.spec import Tool, ToolError, ToolPlace, tool
+from opspilot.tools.trim import KEPT_CHARS
 
 MAX_PAGE_CHARS = 8000
 
@@ -33,7 +34,7 @@ def build(name: str, _config: Config, place: ToolPlace) -> Tool:
     def read_more(
         context: CallContext,
         ref: Annotated[str, Field(description="The `ref` that the trimmed result named.", max_length=100)],
-        offset: Annotated[int, Field(description="First character to read, counted from 0.", ge=0)] = 0,
+        offset: Annotated[int, Field(description="First character to read, counted from 0.", ge=0, le=KEPT_CHARS)] = 0,
         limit: Annotated[int, Field(description="Most characters to read.", ge=1, le=MAX_PAGE_CHARS)] = MAX_PAGE_CHARS,
     ) -> dict[str, Json]:
         """Read on in an earlier result that was too long to show whole.

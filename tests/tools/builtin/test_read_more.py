@@ -100,7 +100,14 @@ async def test_another_sessions_result_is_not_found(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"ref": "r1", "offset": -1}, {"ref": "r1", "limit": 0}, {"ref": "r1", "limit": 8001}]
+    "arguments",
+    [
+        {},
+        {"ref": "r1", "offset": -1},
+        {"ref": "r1", "offset": 1 << 70},
+        {"ref": "r1", "limit": 0},
+        {"ref": "r1", "limit": 8001},
+    ],
 )
 async def test_a_page_out_of_bounds_is_refused(shelf: Shelf, arguments: dict[str, Json]) -> None:
     page = await read(runtime_with(shelf), arguments)
