@@ -84,7 +84,7 @@ class AskHuman:
 
 @dataclass(frozen=True)
 class Close:
-    """Write how it ended. `messages` are unread ones that a stop leaves unanswered: recorded, not lost."""
+    """Write how it ended. `messages` are unread ones that stay unanswered: recorded, not lost."""
 
     reason: StopReason
     messages: tuple[QueuedMessage, ...]
@@ -94,6 +94,9 @@ class Close:
 class End:
     """Nothing is left to do."""
 
+
+GOES_NO_FURTHER = frozenset({StopReason.CANCELLED, StopReason.JOURNAL_BEHIND, StopReason.INTERNAL_ERROR})
+"""Reasons to close with unread messages: nobody wants them answered, or trying again would only break again."""
 
 Decision: TypeAlias = AwaitMessage | OpenRun | Think | RunBatch | RecordUnrun | JudgeAnswer | AskHuman | Close | End
 
@@ -121,7 +124,7 @@ def decide(state: RunState, limits: Limits) -> Decision:
 
 def _close(state: RunState) -> Close:
     assert state.stop is not None
-    return Close(state.stop, state.inbox if state.stop is StopReason.CANCELLED else ())
+    return Close(state.stop, state.inbox if state.stop in GOES_NO_FURTHER else ())
 
 
 def _decide_in_step(state: RunState, limits: Limits) -> Decision:
@@ -236,7 +239,10 @@ class RunClosed:
 
 @dataclass(frozen=True)
 class CameLate:
-    """The run had ended, and there is a message after all: it goes on, with counters started anew."""
+    """The run had ended, and there is a message after all: it goes on, with counters started anew.
+
+    If the message was sent before a stop that came too late for the last answer, the stop is for this one.
+    """
 
 
 @dataclass(frozen=True)
@@ -281,18 +287,19 @@ def _answer(state: RunState, event: AnswerArrived, _: Limits) -> RunState:
 
 def _stop(state: RunState, event: StopRequested, _: Limits) -> RunState:
     by_temporal = state.cancelled_by_temporal or event.by_temporal
+    state = replace(state, cancelled_by_temporal=by_temporal, stopped_messages=len(state.inbox))
     if state.phase in (Phase.CLOSING, Phase.ENDED):
-        return replace(state, cancelled_by_temporal=by_temporal)
+        return state
     phase = Phase.ENDED if state.phase is Phase.OPENING and not state.inbox else state.phase
-    return replace(state, phase=phase, stop=StopReason.CANCELLED, cancelled_by_temporal=by_temporal)
+    return replace(state, phase=phase, stop=StopReason.CANCELLED)
 
 
 def _nothing_came(state: RunState, _: NothingCame, __: Limits) -> RunState:
-    return replace(state, phase=Phase.ENDED, stop=StopReason.NOTHING_TO_DO)
+    return replace(state, phase=Phase.ENDED, stop=state.stop or StopReason.NOTHING_TO_DO)
 
 
 def _opened(state: RunState, event: RunOpened, _: Limits) -> RunState:
-    state = replace(state, inbox=state.inbox[event.taken :])
+    state = _read(state, event.taken)
     if event.opened.refused:
         return replace(state, phase=Phase.ENDED, stop=StopReason.CANCELLED, detail=event.opened.refused)
     state = replace(state, opened=True, journal=event.opened.journal)
@@ -306,8 +313,7 @@ def _opened(state: RunState, event: RunOpened, _: Limits) -> RunState:
 def _thought(state: RunState, event: ModelAnswered, limits: Limits) -> RunState:
     outcome = event.outcome
     state = replace(
-        state,
-        inbox=state.inbox[event.taken :],
+        _read(state, event.taken),
         usage=state.usage + outcome.usage,
         tokens_now=state.tokens_now + outcome.usage.total_tokens,
         active_now=state.active_now + outcome.active_seconds,
@@ -322,6 +328,10 @@ def _thought(state: RunState, event: ModelAnswered, limits: Limits) -> RunState:
         return replace(state, stop=outcome.stop, detail=outcome.detail)
     stop = state.stop or outcome.stop or StopReason.ANSWERED
     return replace(state, phase=Phase.CLOSING, stop=stop, detail=outcome.detail, answer=outcome.answer)
+
+
+def _read(state: RunState, taken: int) -> RunState:
+    return replace(state, inbox=state.inbox[taken:], stopped_messages=max(0, state.stopped_messages - taken))
 
 
 def _thinking_stopped(state: RunState, event: ThinkingStopped, _: Limits) -> RunState:
@@ -426,7 +436,7 @@ def _limit_met(state: RunState, most_failures: int, limits: Limits) -> StopReaso
 
 
 def _closed(state: RunState, event: RunClosed, _: Limits) -> RunState:
-    return replace(state, inbox=state.inbox[event.taken :], closes=state.closes + 1, phase=Phase.ENDED)
+    return replace(_read(state, event.taken), closes=state.closes + 1, phase=Phase.ENDED)
 
 
 def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
@@ -439,7 +449,7 @@ def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
         repeats=(),
         calls=(),
         answers=(),
-        stop=StopReason.CANCELLED if state.cancelled_by_temporal else None,
+        stop=StopReason.CANCELLED if state.cancelled_by_temporal or state.stopped_messages else None,
         detail="",
         answer="",
     )
@@ -447,8 +457,11 @@ def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
 
 
 def _failed(state: RunState, event: Failed, _: Limits) -> RunState:
-    phase = Phase.CLOSING if state.opened and state.phase is not Phase.CLOSING else Phase.ENDED
-    return replace(state, phase=phase, stop=event.reason, detail=event.detail, calls=(), answers=())
+    state = replace(state, stop=event.reason, detail=event.detail, calls=(), answers=())
+    if state.opened and state.phase is not Phase.CLOSING:
+        return replace(state, phase=Phase.CLOSING)
+    # Not even closing succeeds: going on with what is unread would fail in the same way, for ever.
+    return replace(state, phase=Phase.ENDED, inbox=(), stopped_messages=0)
 
 
 _APPLY: Mapping[type, Callable[[RunState, Any, Limits], RunState]] = {

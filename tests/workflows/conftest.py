@@ -1,4 +1,4 @@
-"""One real dev server with skipped time for all workflow tests; each test has a journal, a queue and tools of its own."""
+"""One real dev server with skipped time for all workflow tests; each test has a journal, queue and tools of its own."""
 
 import uuid
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""A desk to ask from: the real client, worker parts, tool runtime and journal on a real server, with a scripted model."""
+"""A desk to ask from: the real client, activities, tool runtime and journal on a real server, with a scripted model."""
 
 import asyncio
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ from opspilot.core.ports import CallContext
 from opspilot.tools.spec import Tool, ToolError, tool
 
 
-def toolbox(done: list[str]) -> tuple[Tool, ...]:
+def toolbox(done: list[str]) -> tuple[Tool, ...]:  # noqa: C901 a list of tools, not a branching one
     """Fresh tools; `done` gets a line for each effect that really happened, in order."""
 
     @tool(effect="read")
