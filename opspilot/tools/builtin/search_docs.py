@@ -12,7 +12,7 @@ from opspilot.tools.spec import Tool, ToolError, ToolPlace, tool
 _TEXT_CHARACTERS = 1_200
 _PER_DOCUMENT = 3
 _TITLES_SHOWN = 30
-_TITLES_DESCRIBED = 15
+_PATHS_DESCRIBED = 15
 _PROBLEMS_SHOWN = 20
 _MAX_LIMIT = 20
 
@@ -61,11 +61,11 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
             result["problems"] = problems[:_PROBLEMS_SHOWN]
         return result
 
-    search_docs.__doc__ = _description(config.about, index, folder)
+    search_docs.__doc__ = _description(config.about, index)
     return tool(name=name, effect="read", timeout_seconds=30.0)(search_docs)
 
 
-def _description(about: str, index: DocsIndex, folder: Path) -> str:
+def _description(about: str, index: DocsIndex) -> str:
     text = (
         "Search the documentation and runbooks: find the passages that say what an alert or error means, what its "
         "impact is and how to handle it. Use it for advice, procedures, explanations and background.\n"
@@ -73,10 +73,10 @@ def _description(about: str, index: DocsIndex, folder: Path) -> str:
     )
     if about:
         text += f"\n{about}"
-    titles = list(index.titles().items()) if folder.is_dir() else []
-    if titles:
-        more = f" and {len(titles) - _TITLES_DESCRIBED} more" if len(titles) > _TITLES_DESCRIBED else ""
-        text += f"\nDocuments: {'; '.join(title or path for path, title in titles[:_TITLES_DESCRIBED])}{more}."
+    paths = index.paths()
+    if paths:
+        more = f" and {len(paths) - _PATHS_DESCRIBED} more" if len(paths) > _PATHS_DESCRIBED else ""
+        text += f"\nDocuments: {', '.join(paths[:_PATHS_DESCRIBED])}{more}."
     return text
 
 

@@ -10,17 +10,18 @@ from typing import Annotated
 from zoneinfo import ZoneInfo
 
 import regex
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from opspilot.core.messages import Json
 from opspilot.core.ports import CallContext
 from opspilot.tools.builtin.logs.files import LogFile, find_logs
-from opspilot.tools.builtin.logs.levels import Level
+from opspilot.tools.builtin.logs.levels import Level, level_named
 from opspilot.tools.builtin.logs.search import PatternTooSlow, Query, normal_service, search
 from opspilot.tools.builtin.logs.tally import Evidence, Group, Tally
 from opspilot.tools.spec import Tool, ToolError, ToolPlace, tool
 
 _TOP_SHAPES = 10
+_TOP_SHAPES_BESIDE_COUNTS = 5
 _TOP_VALUES = 20
 _NAMES_SHOWN = 20
 _MAX_LIMIT = 50
@@ -64,6 +65,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
         ] = "",
         level: Annotated[
             Level | None,
+            BeforeValidator(_any_spelling),
             Field(description="Only lines of this level or worse: error finds error and critical. Leave out for all."),
         ] = None,
         text: Annotated[
@@ -120,6 +122,13 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
     return tool(name=name, effect="read", timeout_seconds=config.seconds + 10.0)(search_logs)
 
 
+def _any_spelling(value: object) -> object:
+    """`ERROR`, `warn` and `fatal` are levels too, and an empty one is none."""
+    if not isinstance(value, str):
+        return value
+    return level_named(value) or value or None
+
+
 def _description(root: Path, exclude: Sequence[str]) -> str:
     text = (
         "Search log files: find lines and count them. Use it for what happened in a service, its recent errors, when "
@@ -128,7 +137,10 @@ def _description(root: Path, exclude: Sequence[str]) -> str:
         "the counts asked for with count_by, counts by level, the most frequent message shapes (numbers, addresses "
         "and ids masked) with an example, and the latest matching lines with file and line number."
     )
-    names = [file.name for file in find_logs(root, exclude)[0]] if root.exists() else []
+    try:
+        names = [file.name for file in find_logs(root, exclude)[0]] if root.exists() else []
+    except OSError:
+        names = []
     if names:
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
         text += f"\nFiles: {', '.join(sorted(names)[:_NAMES_SHOWN])}{more}."
@@ -164,7 +176,7 @@ def _moment(value: str, parameter: str, now: datetime) -> float | None:
     text = value.strip()
     if not text:
         return None
-    relative = _RELATIVE.fullmatch(text.lower().removeprefix("-"))
+    relative = _RELATIVE.fullmatch(re.sub(r"^(?:-|(?:the )?(?:last|past) )", "", text.lower()))
     if relative is not None:
         return now.timestamp() - float(relative[1]) * _UNIT_SECONDS[relative[2][0]]
     days_back = {"now": None, "today": 0, "yesterday": 1}
@@ -194,7 +206,7 @@ def _result(tally: Tally, query: Query, zone: tzinfo) -> dict[str, Json]:
     if query.count_by:
         result["counts"] = _counts(tally, query.count_by)
     result["by_level"] = dict(tally.levels.most_common())
-    result["shapes"] = _shapes(tally, zone)
+    result["shapes"] = _shapes(tally, zone, _TOP_SHAPES_BESIDE_COUNTS if query.count_by else _TOP_SHAPES)
     result["lines"] = [_line(evidence, zone) for evidence in tally.newest_first()]
     if (
         tally.matched == 0
@@ -271,7 +283,7 @@ def _counts(tally: Tally, count_by: str) -> dict[str, Json]:
     return counts
 
 
-def _shapes(tally: Tally, zone: tzinfo) -> list[Json]:
+def _shapes(tally: Tally, zone: tzinfo, top: int) -> list[Json]:
     ranked = sorted(tally.shapes.items(), key=lambda item: (-item[1].count, item[0][0]))
     rows: list[Json] = [
         {
@@ -281,11 +293,11 @@ def _shapes(tally: Tally, zone: tzinfo) -> list[Json]:
             **_times(group, zone),
             **_where(group.example),
         }
-        for (shape, level), group in ranked[:_TOP_SHAPES]
+        for (shape, level), group in ranked[:top]
     ]
-    rest = sum(group.count for _, group in ranked[_TOP_SHAPES:]) + tally.unshaped
+    rest = sum(group.count for _, group in ranked[top:]) + tally.unshaped
     if rest:
-        rows.append({"count": rest, "shape": f"({len(ranked) - _TOP_SHAPES:,} other shapes)"})
+        rows.append({"count": rest, "shape": f"({len(ranked) - top:,} other shapes)"})
     return rows
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from opspilot.tools.builtin.docs.passages import Document, Passage, read_document
 from opspilot.tools.builtin.docs.words import heading_words, match_expression, prepare, query_words
 
-MAX_DOCUMENT_BYTES = 2 * 1024 * 1024
+MAX_DOCUMENT_BYTES = 1024 * 1024
 _SUFFIXES = (".md", ".markdown", ".mdx")
 _SCHEMA = """
 CREATE VIRTUAL TABLE documents USING
@@ -104,6 +104,11 @@ class DocsIndex:
         }
         return sorted(scores, key=lambda row: (scores[row], row))
 
+    def paths(self) -> list[str]:
+        """The path of each document that there is now, read or not."""
+        with self._lock:
+            return sorted(self._stamps())
+
     def titles(self) -> dict[str, str]:
         """The title of each document, by path."""
         with self._lock:
@@ -124,13 +129,11 @@ class DocsIndex:
         self._unreadable = {}
         present = self._stamps()
         database = self._database
-        database.execute("BEGIN")
         for name in [name for name in self._documents if present.get(name) != self._documents[name].stamp]:
             self._forget(database, name)
         for name, stamp in present.items():
             if name not in self._documents:
                 self._add(database, name, stamp)
-        database.execute("COMMIT")
         return database
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
@@ -165,6 +168,9 @@ class DocsIndex:
             document = _read(self._folder / name)
         except OSError as error:
             self._unreadable[name] = f"can't be read: {error.strerror}"
+            return
+        except (ValueError, RecursionError):
+            self._unreadable[name] = "can't be understood as Markdown"
             return
         columns = tuple(prepare(part) for part in (_spaced(name), document.title, " ".join(document.tags)))
         rows: list[int] = []

@@ -11,7 +11,8 @@ from opspilot.tools.builtin.yaml_text import UnreadableYaml, read_yaml
 
 _MAX_FRONT_MATTER_CHARACTERS = 16_384
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
-_MARKDOWN = MarkdownIt("commonmark", {"maxNesting": 20})
+_BLOCKS = MarkdownIt("commonmark", {"maxNesting": 20}).disable("inline")
+"""Headings and code blocks are told apart by the blocks alone; what stands inside a line is not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def _passages(lines: list[str], first: int) -> list[Passage]:
 def _headings(lines: list[str], first: int) -> list[tuple[int, int, int, str]]:
     """(line, line after, level, title) of each heading; a `#` in a code block is none."""
     found = []
-    tokens = _MARKDOWN.parse("\n".join(lines[first:]))
+    tokens = _BLOCKS.parse("\n".join(lines[first:]))
     for position, token in enumerate(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map is not None:
             title = tokens[position + 1].content.replace("\n", " ").strip()

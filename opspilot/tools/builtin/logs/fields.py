@@ -35,7 +35,14 @@ def parse_json(text: str, clock: Clock) -> LogLine | None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return _from_fields(_flat(value), clock) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    return _from_fields({_encodable(key): _encodable(item) for key, item in _flat(value).items()}, clock)
+
+
+def _encodable(text: str) -> str:
+    """JSON can spell half of a surrogate pair, which no text that leaves this process may contain."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, str]:

@@ -10,7 +10,7 @@ import regex
 from opspilot.tools.builtin.logs.line import LogLine
 from opspilot.tools.builtin.logs.shapes import shape_of
 
-MAX_VALUE_CHARACTERS = 200
+MAX_VALUE_CHARACTERS = 120
 
 _NAMED_ADDRESS = re.compile(
     r"""\b(?:rhost|rip|src|client|client_ip|remote_addr|remote_ip|peer)(?:\s?[=:]\s?|\ )"?"""
