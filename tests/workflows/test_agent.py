@@ -1,5 +1,7 @@
 """What a whole run does, on a real server with skipped time, sandboxed, with and without a workflow cache."""
 
+from typing import Any
+
 import pytest
 
 from opspilot.core.contract import AGENT_WORKFLOW, Mode, RunRequest, RunResult
@@ -11,15 +13,15 @@ from tests.workflows.desk import ME, Desk, paired
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def call(name: str, /, **arguments: object) -> dict[str, object]:
+def call(name: str, /, **arguments: object) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
-def calls(*of: dict[str, object], text: str = "") -> dict[str, object]:
+def calls(*of: dict[str, Any], text: str = "") -> dict[str, Any]:
     return {"text": text, "calls": list(of), "final": "That is all I found."}
 
 
-DONE = {"text": "Here is the answer."}
+DONE: dict[str, Any] = {"text": "Here is the answer."}
 
 
 async def test_two_reads_in_one_turn_give_two_calls_and_two_results(desk: Desk) -> None:
@@ -60,7 +62,7 @@ async def test_a_tool_that_throws_still_ends_in_an_answer_with_a_result_for_each
     ],
 )
 async def test_a_call_that_cannot_be_run_is_answered_and_its_sibling_runs(
-    desk: Desk, bad: dict[str, object], code: str
+    desk: Desk, bad: dict[str, Any], code: str
 ) -> None:
     async with desk.worker([calls(bad, call("look", topic="y")), DONE]):
         asked = await desk.ask()
