@@ -323,7 +323,8 @@ def _thought(state: RunState, event: ModelAnswered, limits: Limits) -> RunState:
     state = _step_used(state)
     if outcome.calls:
         calls = tuple(_proposed(index, call) for index, call in enumerate(outcome.calls, start=1))
-        return _end_step_when_settled(replace(state, phase=Phase.SETTLING, calls=calls), limits)
+        state = replace(state, phase=Phase.SETTLING, calls=calls)
+        return _end_step_when_settled(_stop_when_out_of_time(state, limits), limits)
     if state.stop is None and outcome.stop in AT_A_LIMIT:
         return replace(state, stop=outcome.stop, detail=outcome.detail)
     stop = state.stop or outcome.stop or StopReason.ANSWERED
@@ -370,9 +371,13 @@ def _call_ended(state: RunState, event: CallEnded, limits: Limits) -> RunState:
     else:
         call = replace(call, stage=Stage.DONE, code=outcome.code, result=outcome.digest)
     state = _with_call(replace(state, active_now=state.active_now + outcome.active_seconds), call)
-    if state.stop is None and state.active_now >= limits.active_seconds and any(c.is_open for c in state.calls):
-        state = replace(state, stop=StopReason.TIMEOUT)
-    return _end_step_when_settled(state, limits)
+    return _end_step_when_settled(_stop_when_out_of_time(state, limits), limits)
+
+
+def _stop_when_out_of_time(state: RunState, limits: Limits) -> RunState:
+    if state.stop is None and state.active_now >= limits.active_seconds and any(call.is_open for call in state.calls):
+        return replace(state, stop=StopReason.TIMEOUT)
+    return state
 
 
 def _unrun(state: RunState, event: Unrun, limits: Limits) -> RunState:

@@ -90,7 +90,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class RunState:
-    """A whole run. Counters named `…_now` start anew with each answered message; the others never go back."""
+    """A whole run. Counters named `…_now` start anew with each answered message; the others never go back.
+
+    `stopped_messages` counts the unread messages that were there at the last stop: it is for them, too.
+    """
 
     version: int = STATE_VERSION
     phase: Phase = Phase.OPENING
@@ -112,6 +115,7 @@ class RunState:
     answer: str = ""
     closes: int = 0
     cancelled_by_temporal: bool = False
+    stopped_messages: int = 0
 
     def name(self, call: CallState) -> str:
         """`"3.1"`."""
