@@ -1,0 +1,479 @@
+"""A world around the core: performs each decision as `workflows/agent.py` does, without Temporal, in microseconds.
+
+What happens is read off a tape of bytes: replies, outcomes, and what people do at every moment at which the workflow
+would wait. Zero is the quiet choice everywhere, and a tape that has ended gives zeros: the world stops talking, so the
+run must end. What the journal would hold is kept as a list of lines, which the properties are about.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeVar
+
+from opspilot.core import loop
+from opspilot.core.calls import Effect, Gate
+from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, Opened, RunRequest, ToolOutcome
+from opspilot.core.interrupts import Answer, AnswerAction, Principal
+from opspilot.core.limits import Limits, StopReason, sentence
+from opspilot.core.messages import Usage
+from opspilot.core.observations import ErrorCode
+from opspilot.core.state import CallState, Phase, QueuedMessage, RunState
+
+Option = TypeVar("Option")
+
+ANN = Principal("ann")
+
+
+class Tape:
+    """A source of choices."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._position = 0
+
+    def pick(self, *options: Option) -> Option:
+        """One of the options; the first when the tape has ended."""
+        if self._position >= len(self._raw):
+            return options[0]
+        self._position += 1
+        return options[self._raw[self._position - 1] % len(options)]
+
+    def once_in(self, chances: int) -> bool:
+        """True rarely."""
+        return self.pick(*([False] * (chances - 1)), True)
+
+
+class What(StrEnum):
+    """Kinds of line."""
+
+    SAID = "said"  # a message was accepted
+    AGAIN = "said again"  # the same message once more, as a client that lost the receipt sends it
+    READ = "read"  # a message is in the journal
+    THOUGHT = "thought"  # a model call began
+    PROPOSED = "proposed"
+    STARTED = "started"
+    RESULT = "result"
+    ASKED = "asked"
+    ANSWERED = "answered"
+    STOP = "stop"  # a person, or Temporal, wants the run to end
+    STOPPED = "stopped"  # run.stopped
+    WENT_ON = "went on"  # a late message
+    BROKE = "broke"  # an activity was refused
+    TURNED_AWAY = "turned away"  # the session is somebody else's
+
+
+@dataclass(frozen=True)
+class Line:
+    """What happened. `state` is the core's state before it; `batch` tells calls that run side by side.
+
+    `spent_seconds` and `spent_tokens` are what this answer had cost until then, by the world's own count.
+    """
+
+    what: What
+    state: RunState
+    name: str = ""
+    index: int = 0
+    round: int = 0
+    batch: int = 0
+    call: CallState | None = None
+    code: ErrorCode | None = None
+    reason: StopReason | None = None
+    before_approval: bool = False
+    spent_seconds: float = 0.0
+    spent_tokens: int = 0
+
+
+class Refused(Exception):
+    """An activity that the journal refused for good."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+@dataclass
+class Question:
+    """What the journal knows of an interrupt."""
+
+    shown: str
+    needs_values: bool
+    settled_by: str = ""
+    judged: AnswerJudged | None = None
+
+
+class Simulation:
+    """One run in one world. `checkpoint` is called with every state that is reached, and may hand back a copy."""
+
+    def __init__(
+        self, tape: bytes, limits: Limits, checkpoint: Callable[[RunState], RunState] = lambda state: state
+    ) -> None:
+        self.limits = limits
+        self.lines: list[Line] = []
+        self.carried = 0
+        self.decisions = 0
+        self._tape = Tape(tape)
+        self._most_decisions = 60 + 4 * len(tape)
+        self._checkpoint = checkpoint
+        self.state = RunState()
+        self._questions: dict[str, Question] = {}
+        self._results: dict[str, ToolOutcome] = {}
+        self._ids = 0
+        self._batches = 0
+        self._used_answers: list[Answer] = []
+        self._stale = False
+        self._behind = False
+        self._somebody_elses = self._tape.once_in(40)
+        self._spent_seconds = 0.0
+        self._spent_tokens = 0
+
+    # ------------------------------------------------------------ the workflow
+
+    def run(self) -> "Simulation":
+        """As `AgentWorkflow.run`. Raises when the run doesn't end although the world has stopped talking."""
+        if not self._tape.once_in(8):
+            self._say()
+        while True:
+            decision = self._decide()
+            if isinstance(decision, loop.End):
+                self._meanwhile()
+                if not self.state.inbox:
+                    return self
+                self._note(What.WENT_ON)
+                self._spent_seconds, self._spent_tokens = 0.0, 0
+                self._apply(loop.CameLate())
+                continue
+            if self._history_is_long(decision):
+                self._meanwhile()
+                self._carry()
+                continue
+            try:
+                self._perform(decision)
+            except Refused as refused:
+                self._note(What.BROKE, reason=refused.reason)
+                self._apply(loop.Failed(refused.reason, "The journal refused."))
+
+    @property
+    def reason(self) -> StopReason:
+        """Why the run ended."""
+        assert self.state.phase is Phase.ENDED
+        assert self.state.stop is not None
+        return self.state.stop
+
+    @property
+    def message(self) -> str:
+        """What a person reads of the end."""
+        return sentence(self.reason, self.limits, self.state.detail)
+
+    def _decide(self) -> loop.Decision:
+        self.decisions += 1
+        if self.decisions > self._most_decisions:
+            raise AssertionError(f"no end in sight after {self.decisions} decisions: {self.state}")
+        decision = loop.decide(self.state, self.limits)
+        assert decision == loop.decide(self.state, self.limits)
+        return decision
+
+    def _apply(self, event: loop.Event) -> None:
+        self.state = self._checkpoint(loop.apply(self.state, event, self.limits))
+        loop.decide(self.state, self.limits)  # as the query `status` does, at any moment
+
+    def _carry(self) -> None:
+        self.carried += 1
+        request = RunRequest(ANN, self.limits, carried=replace(self.state, steps_here=0))
+        assert request.carried is not None
+        self.state = self._checkpoint(request.carried)
+
+    def _history_is_long(self, decision: loop.Decision) -> bool:
+        match decision:
+            case loop.Think(final=None):
+                return self.state.steps_here >= self.limits.continue_as_new_steps or self._tape.once_in(20)
+            case loop.AskHuman():
+                return self._tape.once_in(10)
+        return False
+
+    @property
+    def _stopping(self) -> bool:
+        return self.state.stop is StopReason.CANCELLED
+
+    def _perform(self, decision: loop.Decision) -> None:
+        match decision:
+            case loop.AwaitMessage():
+                self._meanwhile()
+                if not self.state.inbox and not self._stopping:
+                    self._apply(loop.NothingCame())
+            case loop.OpenRun(messages):
+                self._open(messages)
+            case loop.Think():
+                self._think(decision)
+            case loop.RunBatch(calls):
+                self._run_batch(calls)
+            case loop.RecordUnrun(observations):
+                self._activity()
+                for call, code in observations:
+                    self._result(self.state.name(call), call, ToolOutcome(ok=False, active_seconds=0, code=code))
+                self._apply(loop.Unrun(tuple((call.index, code) for call, code in observations)))
+            case loop.JudgeAnswer(answer):
+                self._activity()
+                self._apply(loop.AnswerChecked(self._judge(answer)))
+            case loop.AskHuman():
+                self._meanwhile()
+                while not self.state.answers and not self._stopping:
+                    self._meanwhile() if self._tape.once_in(2) else self._answer_well()
+            case loop.Close(reason, messages):
+                self._close(reason, messages)
+
+    def _open(self, messages: tuple[QueuedMessage, ...]) -> None:
+        self._activity()
+        if self._somebody_elses:
+            self._note(What.TURNED_AWAY)
+            self._apply(loop.RunOpened(Opened("journal", 0, "This session belongs to bob."), len(messages)))
+            return
+        known = {line.name for line in self.lines if line.what is What.READ}
+        self._read(messages)
+        fresh = 0 if self._tape.once_in(20) else len({message.id for message in messages} - known)
+        self._apply(loop.RunOpened(Opened("journal", fresh), len(messages)))
+
+    def _close(self, reason: StopReason, messages: tuple[QueuedMessage, ...]) -> None:
+        self._activity()
+        for line in self._owed():
+            assert line.call is not None
+            self._result(line.name, line.call, ToolOutcome(ok=False, active_seconds=0, code=ErrorCode.CANCELLED))
+        self._read(messages)
+        self._note(What.STOPPED, reason=reason)
+        self._apply(loop.RunClosed(len(messages)))
+
+    def _owed(self) -> list[Line]:
+        return [line for line in self.lines if line.what is What.PROPOSED and line.name not in self._results]
+
+    def _think(self, decision: loop.Think) -> None:
+        final = decision.final is not None
+        if self._owed():
+            raise Refused(StopReason.JOURNAL_BEHIND)
+        self._note(What.THOUGHT, reason=decision.final)
+        self._meanwhile()
+        arrived = not self._tape.once_in(15)
+        if self._stopping and not self._tape.once_in(3):
+            if arrived:
+                self._read(decision.messages)
+            self._apply(loop.ThinkingStopped(final))
+            return
+        if self._stale or self._behind or self._tape.once_in(60):
+            self._behind = True
+            raise Refused(StopReason.JOURNAL_BEHIND)
+        self._read(decision.messages)
+        outcome = self._reply(decision.seconds, final=final)
+        self._spent_seconds += outcome.active_seconds
+        self._spent_tokens += outcome.usage.total_tokens
+        for index, call in enumerate(outcome.calls, start=1):
+            name = f"{decision.step}.{index}"
+            proposed = CallState(index, call.name, "", call.digest, call.effect, call.concurrent, call.seconds)
+            self._note(What.PROPOSED, name=name, index=index, call=proposed, code=call.code)
+            if call.code is not None:
+                self._results[name] = ToolOutcome(ok=False, active_seconds=0, code=call.code)
+                self._note(What.RESULT, name=name, index=index, call=proposed, code=call.code)
+            elif call.gate is Gate.CONFIRM:
+                self._ask(f"{name}#1", call.shown, needs_values=False)
+        self._apply(loop.ModelAnswered(outcome, len(decision.messages), final))
+
+    def _run_batch(self, calls: tuple[loop.ToRun, ...]) -> None:
+        self._batches += 1
+        for each in calls:
+            self._note(
+                What.STARTED,
+                name=self.state.name(each.call),
+                index=each.call.index,
+                round=each.call.round,
+                batch=self._batches,
+                call=each.call,
+                before_approval=each.before_approval,
+            )
+        self._meanwhile()
+        outcomes = [None if self._stopping and self._tape.once_in(2) else self._tool(each) for each in calls]
+        for each, outcome in zip(calls, outcomes, strict=True):
+            if outcome is None:
+                self._activity()
+                outcome = self._settled(each.call)  # noqa: PLW2901 the loss becomes an outcome, as in the workflow
+            self._spent_seconds += outcome.active_seconds
+            if outcome.interrupted:
+                self._ask(self.state.interrupt(each.call), outcome.digest, needs_values=self._tape.once_in(3))
+            else:
+                self._result(self.state.name(each.call), each.call, outcome)
+            self._apply(loop.CallEnded(each.call.index, outcome))
+
+    # ------------------------------------------------------------ activities
+
+    def _activity(self) -> None:
+        self._meanwhile()
+        self._stale = self._stale or self._tape.once_in(100)
+        if self._stale or self._tape.once_in(60):
+            raise Refused(StopReason.INTERNAL_ERROR)
+
+    def _reply(self, most_seconds: float, *, final: bool) -> ModelOutcome:
+        usage = Usage(self._tape.pick(10, 400), 5)
+        seconds = min(most_seconds, self._tape.pick(1.0, 25.0))
+        if final:
+            return ModelOutcome(usage, seconds, answer=self._tape.pick("What was found.", ""))
+        calls = [self._proposal() for _ in range(self._tape.pick(0, 1, 1, 2, 2, 3, 4, 6))]
+        if calls:
+            return ModelOutcome(usage, seconds, tuple(calls))
+        stop = self._tape.pick(
+            None,
+            None,
+            StopReason.MODEL_FAILED,
+            StopReason.MODEL_REFUSED,
+            StopReason.CONTEXT_TOO_LONG,
+            StopReason.TIMEOUT,
+        )
+        return ModelOutcome(usage, seconds, answer="" if stop else "The answer.", stop=stop)
+
+    def _proposal(self) -> JudgedCall:
+        effect = self._tape.pick(Effect.READ, Effect.READ, Effect.WRITE)
+        gate, code = self._tape.pick(
+            (Gate.RUN, None),
+            (Gate.RUN, None),
+            (Gate.RUN, None),
+            (Gate.CONFIRM, None),
+            (Gate.INVALID, ErrorCode.INVALID_JSON),
+            (Gate.DENY, ErrorCode.DENIED_BY_POLICY),
+        )
+        self._ids += 1
+        return JudgedCall(
+            name=self._tape.pick("look", "look", "list"),
+            digest=self._tape.pick("a", "a", "a", str(self._ids)),
+            summary="look",
+            gate=gate,
+            effect=effect,
+            concurrent=self._tape.pick(True, True, True, False),
+            seconds=20.0,
+            polling=self._tape.once_in(8),
+            code=code,
+            shown=f"shown-{self._ids}" if gate is Gate.CONFIRM else "",
+        )
+
+    def _tool(self, run: loop.ToRun) -> ToolOutcome | None:
+        self._ids += 1
+        seconds = self._tape.pick(0.5, 0.5, run.seconds)
+        kind = self._tape.pick("ok", "ok", "ok", "failed", "asks", "lost")
+        # A call that was held and approved unchanged is in round 1 again, whose question exists: see
+        # test_a_held_call_whose_tool_asks_too_has_two_questions.
+        if kind == "asks" and not run.call.asked_before_run:
+            if run.last_round:
+                return ToolOutcome(ok=False, active_seconds=seconds, code=ErrorCode.TOO_MANY_ROUNDS)
+            return ToolOutcome(ok=False, active_seconds=seconds, digest=f"shown-{self._ids}", interrupted=True)
+        if kind == "failed":
+            code = self._tape.pick(ErrorCode.TOOL_FAILED, ErrorCode.TIMED_OUT, ErrorCode.RESULT_UNUSABLE)
+            return ToolOutcome(ok=False, active_seconds=seconds, digest=code.value, code=code)
+        if kind == "lost":
+            return None
+        return ToolOutcome(ok=True, active_seconds=seconds, digest=self._tape.pick("r", "r", str(self._ids)))
+
+    def _settled(self, call: CallState) -> ToolOutcome:
+        if self._tape.once_in(3):
+            return ToolOutcome(ok=True, active_seconds=0.5, digest="r")
+        code = ErrorCode.CANCELLED
+        if call.effect is Effect.WRITE:
+            code = self._tape.pick(ErrorCode.NOT_STARTED, ErrorCode.OUTCOME_UNKNOWN)
+        return ToolOutcome(ok=False, active_seconds=0, digest=code.value, code=code)
+
+    def _judge(self, answer: Answer) -> AnswerJudged:
+        ignored = AnswerJudged(accepted=False, action=answer.action)
+        question = self._questions.get(answer.interrupt)
+        if question is None or answer.comment == "forged" or (answer.digest and answer.digest != question.shown):
+            return ignored
+        if question.judged is not None:
+            return question.judged if question.settled_by == answer.id else ignored
+        if answer.action is AnswerAction.APPROVE and question.needs_values:
+            return ignored
+        rejected = answer.action is AnswerAction.REJECT
+        edited = answer.action is AnswerAction.PROVIDE
+        judged = AnswerJudged(
+            accepted=True,
+            action=answer.action,
+            digest=f"edited-{answer.id}" if edited else "",
+            code=ErrorCode.REJECTED_BY_HUMAN if rejected else None,
+        )
+        question.settled_by, question.judged = answer.id, judged
+        call = self.state.asking(answer.interrupt)
+        self._note(What.ANSWERED, name=answer.interrupt, code=judged.code, index=call.index if call else 0)
+        if rejected and call is not None:
+            self._result(self.state.name(call), call, ToolOutcome(ok=False, active_seconds=0, code=judged.code))
+        return judged
+
+    def _result(self, name: str, call: CallState, outcome: ToolOutcome) -> None:
+        self._results[name] = outcome
+        self._note(What.RESULT, name=name, index=call.index, call=call, code=outcome.code)
+
+    def _ask(self, interrupt: str, shown: str, *, needs_values: bool) -> None:
+        self._questions[interrupt] = Question(shown, needs_values)
+        self._note(What.ASKED, name=interrupt)
+
+    def _read(self, messages: tuple[QueuedMessage, ...]) -> None:
+        known = {line.name for line in self.lines if line.what is What.READ}
+        for message in messages:
+            if message.id not in known:
+                known.add(message.id)
+                self._note(What.READ, name=message.id)
+
+    # ------------------------------------------------------------ people
+
+    def _meanwhile(self) -> None:
+        """What people do while the workflow waits."""
+        for _ in range(self._tape.pick(0, 0, 0, 0, 0, 0, 1, 2)):
+            match self._tape.pick("say", "say", "again", "answer", "answer", "answer", "answer", "stop", "cancel"):
+                case "say":
+                    self._say()
+                case "again":
+                    self._say(again=True)
+                case "answer":
+                    self._answer_somehow()
+                case "stop":
+                    self._note(What.STOP)
+                    self._apply(loop.StopRequested())
+                case "cancel" if not self.state.cancelled_by_temporal:
+                    self._note(What.STOP)
+                    self._apply(loop.StopRequested(by_temporal=True))
+
+    def _say(self, *, again: bool = False) -> None:
+        said = [line.name for line in self.lines if line.what is What.SAID]
+        if again and said:
+            name = self._tape.pick(*reversed(said))
+            self._note(What.AGAIN, name=name)
+        else:
+            self._ids += 1
+            name = f"m{self._ids}"
+            self._note(What.SAID, name=name)
+        self._apply(loop.MessageArrived(QueuedMessage(name, "text")))
+
+    def _answer_well(self) -> None:
+        """The first open question, answered properly."""
+        call = next(call for call in self.state.questions)
+        action = self._tape.pick(AnswerAction.REJECT, AnswerAction.APPROVE, AnswerAction.PROVIDE)
+        self._send(Answer(self._new_id(), self.state.interrupt(call), action, ANN, digest=call.shown))
+
+    def _answer_somehow(self) -> None:
+        """Maybe forged, for another question, for something else, or sent twice."""
+        if self._used_answers and self._tape.once_in(5):
+            self._send(self._tape.pick(*reversed(self._used_answers)))
+            return
+        asked = [*(self.state.interrupt(call) for call in self.state.questions), *reversed(self._questions), "9.9#1"]
+        self._send(
+            Answer(
+                id=self._new_id(),
+                interrupt=self._tape.pick(*asked),
+                action=self._tape.pick(*AnswerAction),
+                principal=ANN,
+                digest=self._tape.pick("", "", "", "for something else"),
+                comment=self._tape.pick("", "", "", "forged"),
+            )
+        )
+
+    def _send(self, answer: Answer) -> None:
+        self._used_answers.append(answer)
+        self._apply(loop.AnswerArrived(answer))
+
+    def _new_id(self) -> str:
+        self._ids += 1
+        return f"a{self._ids}"
+
+    def _note(self, what: What, **more: object) -> None:
+        line = Line(what, self.state, spent_seconds=self._spent_seconds, spent_tokens=self._spent_tokens)
+        self.lines.append(replace(line, **more))  # type: ignore[arg-type]
