@@ -42,7 +42,7 @@ async def reads_run(desk: Desk, session: str) -> None:
 
 async def write_runs(desk: Desk, session: str) -> None:
     """A write has begun and isn't done."""
-    while "began slow" not in desk.done:  # noqa: ASYNC110 the tool tells through a list
+    while "began slow" not in desk.done:
         await asyncio.sleep(0.02)
 
 
@@ -121,7 +121,7 @@ async def test_a_session_goes_on_after_a_stop_in_the_middle_of_a_thought(desk: D
 
 async def test_a_stop_before_a_worker_came_keeps_the_message_and_runs_nothing(desk: Desk) -> None:
     asking = asyncio.create_task(desk.ask(session=desk.queue))
-    while not await _exists(desk, desk.queue):  # noqa: ASYNC110 only the server knows
+    while not await _exists(desk, desk.queue):
         await asyncio.sleep(0.02)
     await desk.opspilot.stop(desk.queue)
     async with desk.worker([]):
