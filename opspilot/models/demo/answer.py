@@ -1,14 +1,14 @@
 """Writing the answer: what each need found, quoted and cited, and what was not found. Adds no fact of its own."""
 
-from opspilot.models.demo.case import Case, needs_lookup
 from opspilot.models.demo.arguments import unfilled
+from opspilot.models.demo.case import Case, identify, meant
 from opspilot.models.demo.docs import gives_advice, ranked, top_error
 from opspilot.models.demo.findings import Entity, Excerpt, Findings, Tally
-from opspilot.models.demo.grounding import CUT, Sheet
+from opspilot.models.demo.grounding import Sheet, one_line, short
 from opspilot.models.demo.history import Done
-from opspilot.models.demo.lexicon import Idea
+from opspilot.models.demo.lexicon import Idea, listed
 from opspilot.models.demo.logs import dimension_tallies, message_tallies
-from opspilot.models.demo.needs import Kind, Need, kind_of
+from opspilot.models.demo.needs import Kind, Need, question_stems
 from opspilot.models.demo.toolbox import Role, ToolCard
 from opspilot.models.demo.words import ideas_in, parts, stems
 
@@ -28,10 +28,11 @@ def write_answer(case: Case) -> str:
     for need in _all_needs(case):
         sheet.gap()
         _SECTIONS[need.kind](need, case, sheet)
-    _side_by_side(case, sheet)
-    _not_found(case, sheet)
     if not sheet.text:
         sheet.write("nothing_known")
+    else:
+        _side_by_side(case, sheet)
+    _not_found(case, sheet)
     return sheet.text
 
 
@@ -60,12 +61,6 @@ def _cannot(case: Case, sheet: Sheet) -> str:
         for tool in case.tools:
             sheet.write("tool", own={"tool": tool.name, "description": tool.first_sentence})
     return sheet.text
-
-
-def short(text: str, most: int = _QUOTE_CHARACTERS) -> str:
-    """The beginning of a long text, marked as such."""
-    text = text.strip()
-    return text if len(text) <= most else text[:most].rstrip() + CUT
 
 
 def _about(call: Done) -> str:
@@ -106,10 +101,10 @@ def _logs(need: Need, case: Case, sheet: Sheet) -> None:
     _messages(findings, sheet)
 
 
-_TOTAL_NAMES = frozenset("matched matches total hits found count lines 总数 命中".split())
-_OTHER_GROUPS = frozenset(
+_TOTAL_NAMES = listed("matched matches total hits found count lines 总数 命中 条数 总计")
+_OTHER_GROUPS = listed(
     "level levels severity shape shapes template templates message messages other others file "
-    "files format formats coverage pattern patterns".split()
+    "files format formats coverage pattern patterns"
 )
 
 
@@ -131,7 +126,11 @@ def _grouped(call: Done, case: Case) -> bool:
 
 
 def _row(row: Tally, sheet: Sheet) -> None:
-    if sheet.write("row", label=short(row.label), count=row.count) and row.example and row.example.line:
+    if (
+        sheet.write("row", label=short(row.label, _QUOTE_CHARACTERS), count=row.count)
+        and row.example
+        and row.example.line
+    ):
         sheet.add("see", place=row.example.citation)
 
 
@@ -139,7 +138,9 @@ def _messages(findings: Findings, sheet: Sheet) -> None:
     rows = [row for row in message_tallies(findings.tallies) if not row.label.startswith("(")]
     rows = sorted(rows, key=lambda row: -int(row.count) if row.count.isdigit() else 0)[:_LINES]
     for position, row in enumerate(rows):
-        if not sheet.write("also_frequent" if position else "most_frequent", label=short(row.label), count=row.count):
+        if not sheet.write(
+            "also_frequent" if position else "most_frequent", label=short(row.label, _QUOTE_CHARACTERS), count=row.count
+        ):
             continue
         first, last = _time_of(row, _FIRST), _time_of(row, _LAST)
         if first and last:
@@ -152,8 +153,8 @@ def _messages(findings: Findings, sheet: Sheet) -> None:
         _line(excerpt, sheet)
 
 
-_FIRST = frozenset("first earliest oldest begin start".split())
-_LAST = frozenset("last latest newest end".split())
+_FIRST = listed("first earliest oldest begin start")
+_LAST = listed("last latest newest end")
 
 
 def _time_of(row: Tally, words: frozenset[str]) -> str:
@@ -169,9 +170,9 @@ def _distinct(excerpts: list[Excerpt]) -> list[Excerpt]:
 
 def _line(excerpt: Excerpt, sheet: Sheet) -> None:
     if excerpt.citation:
-        sheet.write("line", place=excerpt.citation, text=short(excerpt.text))
+        sheet.write("line", place=excerpt.citation, text=short(excerpt.text, _QUOTE_CHARACTERS))
     else:
-        sheet.write("unplaced_line", text=short(excerpt.text))
+        sheet.write("unplaced_line", text=short(excerpt.text, _QUOTE_CHARACTERS))
 
 
 # ---------------------------------------------------------------- documents
@@ -188,10 +189,10 @@ def _docs(need: Need, case: Case, sheet: Sheet) -> None:
         shown = (f"（{heading}）" if sheet.chinese else f" ({heading})") if heading else ""
         if passage.citation:
             sheet.write("passage", place=passage.citation, own={"heading": shown})
-        sheet.quote(_telling_lines(passage, case))
+        sheet.quote(_telling_lines(passage))
     if not passages:
         for entity in [entity for call in useful for entity in call.findings.entities][:_LINES]:
-            _entity(entity, frozenset(), sheet)
+            _entity(entity, frozenset(), case, sheet)
 
 
 def _passages(excerpts: list[Excerpt], case: Case) -> list[Excerpt]:
@@ -200,14 +201,14 @@ def _passages(excerpts: list[Excerpt], case: Case) -> list[Excerpt]:
     if not order:
         return []
     best = order[0]
-    advice = [e for e in order[1:] if e.source == best.source and gives_advice(e)]
-    return [best, *(advice[:1] if not gives_advice(best) else ()), *(e for e in order[1:] if e not in advice[:1])][
-        :_PASSAGES
-    ]
+    advice = [excerpt for excerpt in order if excerpt.source == best.source and gives_advice(excerpt)][:1]
+    first = [*advice, best] if case.need(Kind.LOGS) else [best, *advice]
+    same = [excerpt for excerpt in order if excerpt.source == best.source]
+    return list({id(excerpt): excerpt for excerpt in [*first, *same, *order]}.values())[:_PASSAGES]
 
 
-def _telling_lines(passage: Excerpt, case: Case) -> list[str]:
-    """Whole lines of the passage, from its beginning, or from the first that shares most with the question."""
+def _telling_lines(passage: Excerpt) -> list[str]:
+    """Whole lines of the passage, from its beginning."""
     lines = [line.rstrip() for line in passage.text.split("\n")]
     kept: list[str] = []
     size = 0
@@ -225,39 +226,47 @@ def _telling_lines(passage: Excerpt, case: Case) -> list[str]:
 def _catalog(need: Need, case: Case, sheet: Sheet) -> None:
     useful = [call for call in case.calls(need) if call.useful]
     asked = case.question.ideas & {Idea.OWNER, Idea.DEPENDS}
-    if not useful or not (asked or need_is_alone(need, case)):
+    if not useful or not (asked or _is_alone(need, case)):
         return
     sheet.write("catalog_heading", own={"tool": useful[0].tool})
-    entities = [entity for call in useful for entity in call.findings.entities]
-    best = case.entity(case.subject) if case.subject else None
-    chosen = [best] if best in entities and not case.question.of_relatives else entities[:_ROWS]
-    for entity in chosen:
-        if entity is not None:
-            _entity(entity, asked, sheet)
+    entities = [entity for call in useful for entity in meant(call)]
+    for entity in entities[:_ROWS]:
+        _entity(entity, asked, case, sheet)
     if not entities:
         for call in useful:
             for excerpt in call.findings.excerpts[:_LINES]:
                 _line(excerpt, sheet)
 
 
-def need_is_alone(need: Need, case: Case) -> bool:
+def _is_alone(need: Need, case: Case) -> bool:
     """Is it what the question asks for, rather than a step on the way?"""
     return all(other.kind in {need.kind, Kind.OTHER} or not case.calls(other) for other in case.needs)
 
 
-def _entity(entity: Entity, asked: frozenset[Idea], sheet: Sheet) -> None:
+_NAMING = listed("name title id 名称 编号 标题")
+
+
+def _entity(entity: Entity, asked: frozenset[Idea], case: Case, sheet: Sheet) -> None:
+    """A thing: what it is called, what was asked about it, and, unless that answers the question, the rest."""
     fields = {name: values for name, values in entity.fields.items() if values}
-    naming = [name for name in fields if parts(name)[-1:] and parts(name)[-1] in {"name", "title", "id"}]
-    answering = [name for name in fields if ideas_in(name) & asked]
-    rest = [name for name in fields if name not in naming and name not in answering]
-    for name in [*naming[:2], *answering, *rest][:_FIELDS]:
+    said = question_stems(case.question)
+    naming = [name for name in fields if parts(name)[-1:] and parts(name)[-1] in _NAMING]
+    placing = entity.placing
+    answering = [name for name in fields if ideas_in(name) & asked or stems(name) & said]
+    rest = [name for name in fields if name not in naming and name not in answering and name not in placing]
+    missing = [idea for idea in sorted(asked) if not any(idea in ideas_in(name) for name in fields)]
+    enough = bool(answering) and not missing
+    for name in list(dict.fromkeys([*naming[:2], *answering, *(() if enough else rest)]))[:_FIELDS]:
         values = [value for value in fields[name] if sheet.holds(value)]
         if values:
             shown = "、".join if sheet.chinese else ", ".join
-            sheet.write("field", own={"name": name, "value": shown(short(one) for one in values)})
-    for idea in sorted(asked):
-        if not any(idea in ideas_in(name) for name in fields):
-            sheet.write("no_field", own={"name": _IDEA_NAMES[idea][sheet.chinese]})
+            sheet.write(
+                "field", own={"name": name, "value": shown(one_line(short(one, _QUOTE_CHARACTERS)) for one in values)}
+            )
+    if placing:
+        sheet.add("see", place=":".join(fields[name][0] for name in placing))
+    for idea in missing:
+        sheet.write("no_field", own={"name": _IDEA_NAMES[idea][sheet.chinese]})
 
 
 _IDEA_NAMES = {Idea.OWNER: ("owner", "负责人"), Idea.DEPENDS: ("dependencies", "依赖")}
@@ -267,15 +276,15 @@ def _other(need: Need, case: Case, sheet: Sheet) -> None:
     call = _last_useful(case.calls(need)) or next((c for c in case.calls(need) if c.ok and c.findings.totals), None)
     if call is not None:
         sheet.write("other_heading", own={"tool": call.tool})
-        _everything(call, sheet)
+        _everything(call, case, sheet)
 
 
-def _everything(call: Done, sheet: Sheet) -> None:
+def _everything(call: Done, case: Case, sheet: Sheet) -> None:
     findings = call.findings
     for name, value in list(findings.totals.items())[:_FIELDS]:
         sheet.write("field", name=name, value=value)
     for entity in findings.entities[:_LINES]:
-        _entity(entity, frozenset(), sheet)
+        _entity(entity, frozenset(), case, sheet)
     for row in findings.tallies[:_ROWS]:
         _row(row, sheet)
     for excerpt in findings.excerpts[:_LINES]:
@@ -287,7 +296,7 @@ def _everything(call: Done, sheet: Sheet) -> None:
 
 
 def _plain(value: str | float) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else short(str(value))
+    return ("true" if value else "false") if isinstance(value, bool) else short(str(value), _QUOTE_CHARACTERS)
 
 
 _VERDICTS = {
@@ -305,7 +314,7 @@ def _act(need: Need, case: Case, sheet: Sheet) -> None:
         sheet.write("act_heading", own={"tool": call.tool, "about": f": {about}" if about else ""})
         if call.ok:
             sheet.write("done")
-            _everything(call, sheet)
+            _everything(call, case, sheet)
         else:
             sheet.write(_VERDICTS.get(call.code, "not_run"), message=call.message)
     if not calls and need.tools:
@@ -313,7 +322,8 @@ def _act(need: Need, case: Case, sheet: Sheet) -> None:
 
 
 def _not_acted(tool: ToolCard, case: Case, sheet: Sheet) -> None:
-    missing = [parameter.name for parameter in unfilled(tool, case.wish())]
+    known = {p.name for p in tool.parameters if case.named and identify(p, case.named, case)}
+    missing = [parameter.name for parameter in unfilled(tool, case.wish()) if parameter.name not in known]
     sheet.write("act_heading", own={"tool": tool.name, "about": ""})
     if missing or not case.subject:
         names = missing or [parameter.name for parameter in tool.parameters if parameter.required]
@@ -346,10 +356,11 @@ def _side_by_side(case: Case, sheet: Sheet) -> None:
 
 def _not_found(case: Case, sheet: Sheet) -> None:
     """What failed or came back empty and was not made good by a later call."""
+    found = any(filed.call.useful for filed in case.filed)
     lines = Sheet((filed.call for filed in case.filed), chinese=sheet.chinese)
     for need in _all_needs(case):
         calls = case.calls(need)
-        if need.kind is Kind.ACT or not calls or _last_useful(calls):
+        if need.kind is Kind.ACT or not calls or _last_useful(calls) or (need.aside and found):
             continue
         for call in calls:
             if not call.ok:

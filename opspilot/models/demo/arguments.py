@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from opspilot.core.messages import Json
-from opspilot.models.demo.lexicon import TRANSLATION
+from opspilot.models.demo.glossary import TRANSLATION
+from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.times import Span, relative
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
-from opspilot.models.demo.words import likeness, parts, stems, tokens
+from opspilot.models.demo.words import ideas_in, likeness, parts, stems, tokens
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
         return wish.offset if wish.offset is not None and parameter.type == "integer" else None
     wanted = {
         Role.QUERY: wish.query,
-        Role.REGEX: wish.regex or ("" if "query" in used else re.escape(wish.query).replace("\\ ", " ")),
+        Role.REGEX: wish.regex or ("" if "query" in used else pattern_of(wish.query)),
         Role.SOURCE: wish.source,
         Role.SUBJECT: wish.subject,
         Role.IDENTITY: wish.subject,
@@ -84,6 +85,16 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     if value is not None:
         used.add(mark)
     return value
+
+
+def pattern_of(text: str) -> str:
+    """A regular expression that finds a text in any case; empty for an empty text."""
+    return "(?i)" + re.escape(text).replace("\\ ", " ").replace("\\-", "-") if text else ""
+
+
+def text_of(pattern: str) -> str:
+    """The text that `pattern_of` made a pattern of."""
+    return re.sub(r"\\(.)", r"\1", pattern.removeprefix("(?i)"))
 
 
 def _fallback(parameter: Parameter, wish: Wish) -> Json:
@@ -149,6 +160,17 @@ def _matches(pattern: str, text: str) -> bool:
         return False
 
 
+def _described(parameter: Parameter) -> Json:
+    """The choice that the description explains as the one for errors: `E 为报错`, `E = error`."""
+    for choice in parameter.choices:
+        found = re.search(
+            rf"(?<!\w){re.escape(str(choice))}\s*(?:=|:|：|为|是|means|for|表示|\()\s*(\w+)", parameter.description
+        )
+        if found and Idea.ERRORS in ideas_in(found[1]):
+            return choice
+    return None
+
+
 _SEVERE = ("error", "err", "errors", "severe", "critical", "fatal", "failure", "alarm", "high")
 
 
@@ -158,7 +180,8 @@ def _closest(parameter: Parameter, wanted: str) -> Json:
     if wanted.lower() in lowered:
         return names[lowered[wanted.lower()]]
     if parameter.role is Role.LEVEL:
-        return next((names[lowered[word]] for word in _SEVERE if word in lowered), None)
+        severe = next((names[lowered[word]] for word in _SEVERE if word in lowered), None)
+        return severe if severe is not None else _described(parameter)
     best = max(names, key=lambda name: likeness(wanted, name), default=None)
     return names[best] if best is not None and likeness(wanted, best) >= 0.5 else None
 

@@ -1,13 +1,14 @@
-"""What the planner has in hand when it decides: question, tools, needs, and the calls made so far, each under its need."""
+"""What the planner has in hand when it decides: question, tools, needs, and the calls made so far, filed by need."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from opspilot.core.messages import Json
 from opspilot.models.demo.arguments import Wish
 from opspilot.models.demo.findings import Entity
 from opspilot.models.demo.history import Done, call_key
+from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.needs import Kind, Need, kind_of
 from opspilot.models.demo.question import Question
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
@@ -38,13 +39,21 @@ class Filed:
 
 @dataclass(frozen=True)
 class Case:
-    """Everything that a decision rests on. `known` are results of earlier questions: good for names only."""
+    """Everything that a decision rests on. `known` are results of earlier questions: good for names only.
+
+    `steered`: the question was changed by a message that came after calls had been made for it.
+    """
 
     question: Question
     tools: tuple[ToolCard, ...]
     needs: tuple[Need, ...]
     filed: tuple[Filed, ...] = ()
     known: tuple[Done, ...] = ()
+    steered: bool = False
+
+    def asks_anew(self, first: Sequence[Proposal]) -> bool:
+        """Did a later message change what is looked for, so that even the first call for it is still to be made?"""
+        return self.steered and bool(first) and not any(self.made(proposal.key) for proposal in first)
 
     def calls(self, need: Need) -> tuple[Done, ...]:
         """The calls made for one need."""
@@ -69,8 +78,13 @@ class Case:
     @property
     def subject(self) -> str:
         """The thing that the question is about, as the question names it."""
-        candidates = (*self.question.subjects, *self.question.names)
-        return candidates[0] if candidates else ""
+        return self.named or next(iter(self.question.names), "")
+
+    @property
+    def named(self) -> str:
+        """What surely names a thing: because of the words beside it, or because the results know it by that name."""
+        known = (candidate for candidate in self.question.candidates if self.entity(candidate))
+        return next(iter(self.question.subjects), "") or next(known, "")
 
     def wish(self) -> Wish:
         """What every call of this case is about."""
@@ -86,8 +100,18 @@ class Case:
         best = max(scored, default=(0.0, 0))
         return entities[-best[1]] if best[0] >= 0.5 else None
 
+    def is_clear(self, name: str) -> bool:
+        """Does the name mean one thing only? What acts must not choose between things that fit equally well."""
+        calls = (*(filed.call for filed in self.filed), *self.known)
+        unique: list[Entity] = []
+        for entity in (entity for call in calls for entity in call.findings.entities):
+            if entity not in unique:
+                unique.append(entity)
+        fits = sorted((max(_alike(name, entity), default=0.0) for entity in unique), reverse=True)
+        return bool(fits) and fits[0] >= 0.5 and (len(fits) == 1 or fits[0] > fits[1])
 
-_NAMING = frozenset("name title id key slug code label alias aliases display displayname 名称 标题 编号 别名".split())
+
+_NAMING = listed("name title id key slug code label alias aliases display displayname 名称 标题 编号 别名")
 
 
 def _alike(name: str, entity: Entity) -> Iterable[float]:
@@ -98,20 +122,24 @@ def _alike(name: str, entity: Entity) -> Iterable[float]:
 
 
 def identify(parameter: Parameter, name: str, case: Case) -> str | None:
-    """The value by which a parameter knows a thing: what the results call it under the parameter's own name, else its
-    id or name. None when the results know no such thing."""
+    """The value by which a parameter knows a thing: what the results call it under the parameter's name, or its id.
+
+    None when the results know no such thing.
+    """
     entity = case.entity(name)
     if entity is None:
         return None
     wanted = parts(parameter.name)
-    fields: dict[str, str] = {
-        key.rpartition(".")[2] or key: values[0] for key, values in reversed(tuple(entity.fields.items()))
-    }
+    fields: dict[str, str] = {}
+    for key, values in entity.fields.items():
+        fields.setdefault(key.rpartition(".")[2] or key, values[0])
     for key, value in fields.items():
         if parts(key) == wanted:
             return value
-    order = ("id", "key", "code", "name") if parameter.role is Role.IDENTITY else ("name", "id", "key", "code")
-    for ending in order:
+    ids, names = ("id", "key", "code", "编号"), ("name", "名称")
+    spoken = f"{' '.join(wanted)} {parameter.description}"
+    by_id = parameter.role is Role.IDENTITY or re.search(r"(?i)\bids?\b|编号", spoken)
+    for ending in (*ids, *names) if by_id else (*names, *ids):
         for key, value in fields.items():
             if parts(key)[-1:] == (ending,):
                 return value
@@ -133,9 +161,18 @@ _ASKING = re.compile(
 _QUOTED = re.compile(r"['\"`‘’“”「」]([^'\"`‘’“”「」\n]{1,80})['\"`‘’“”「」]")
 
 
-def offered(call: Done) -> tuple[str, ...]:
-    """Names that a result or an error offers instead: its lists of options, and what its message quotes or lists."""
-    names = list(call.findings.options)
+_OFFERING = listed(
+    "available options suggestions suggestion known similar candidates choices did you mean names values"
+)
+
+
+def offered(call: Done, parameter: str = "") -> tuple[str, ...]:
+    """Names that a result or an error offers instead: its lists of options, and what its message quotes or lists.
+
+    A list that is named after something else than the parameter ("files", for a service) is no offer for it.
+    """
+    wanted = {form for word in parts(parameter) for form in (word, f"{word}s", f"{word}es")}
+    names = [name for group, name in call.findings.options if not wanted or set(parts(group)) & (wanted | _OFFERING)]
     for text in (call.message, *call.findings.notes):
         if found := _ASKING.search(text):
             tail = text[found.start() :]
@@ -148,9 +185,22 @@ def offered(call: Done) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 80 and name not in tried))
 
 
-def suggestion(call: Done, wanted: str) -> str | None:
+def suggestion(call: Done, wanted: str, parameter: str = "") -> str | None:
     """The offered name that fits best."""
-    return most_like(wanted, offered(call), 0.3) if wanted else None
+    return most_like(wanted, offered(call, parameter), 0.3) if wanted else None
+
+
+def meant(call: Done) -> tuple[Entity, ...]:
+    """The thing that a look-up's arguments mean; all of its things when none is like them."""
+    scored = [
+        (
+            max((score for value in call.arguments.values() for score in _alike(str(value), entity)), default=0.0),
+            -position,
+        )
+        for position, entity in enumerate(call.findings.entities)
+    ]
+    best = max(scored, default=(0.0, 0))
+    return (call.findings.entities[-best[1]],) if best[0] >= 0.5 else call.findings.entities
 
 
 def catalog_of(case: Case) -> ToolCard | None:

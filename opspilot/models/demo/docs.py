@@ -1,4 +1,4 @@
-"""Looking into documents: the first search, a second one by what the logs said, and the passage that gives the advice."""
+"""Looking into documents: the first search, a second one by what the logs said, and the passage with the advice."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from opspilot.models.demo.arguments import Wish, fill
 from opspilot.models.demo.case import Case, Proposal
 from opspilot.models.demo.findings import Excerpt
 from opspilot.models.demo.history import HUMAN_CODES, Done
-from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea
+from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
 from opspilot.models.demo.logs import message_tallies
 from opspilot.models.demo.needs import Kind, Need, question_stems
 from opspilot.models.demo.toolbox import Role, ToolCard
@@ -20,15 +20,16 @@ _ERROR_WORDS = 8
 def next_docs(need: Need, case: Case) -> Iterator[Proposal]:
     """The next look into the documents, if one is called for."""
     done, tool = case.calls(need), need.tools[0]
-    if not done:
-        wish = replace(case.wish(), query=first_query(case), source="", subject="")
-        for searched in need.tools[:2] if tool.with_role(Role.QUERY) else need.tools[:1]:
-            yield from _made(need, searched, wish)
+    wish = replace(case.wish(), query=first_query(case), source="", subject="")
+    searched = need.tools[:2] if tool.with_role(Role.QUERY) else need.tools[:1]
+    first = [proposal for one in searched for proposal in _made(need, one, wish)]
+    if not done or case.asks_anew(first):
+        yield from first
         return
     if len(done) >= _MAX_SEARCHES or any(call.code in HUMAN_CODES for call in done):
         return
-    for wish, searched in _further(need, case, done):
-        for proposal in _made(need, searched, wish):
+    for further, one in _further(need, case, done):
+        for proposal in _made(need, one, further):
             if not case.made(proposal.key):
                 yield proposal
                 return
@@ -42,10 +43,9 @@ def _made(need: Need, tool: ToolCard, wish: Wish) -> Iterator[Proposal]:
 def first_query(case: Case) -> str:
     """The question's own words; Chinese ones also as English documents call them."""
     question = case.question
-    words = [word for word in question.words if word.text in question.keywords]
-    texts = [word.text for word in words]
-    english = [found for word in words if word.chinese and (found := translated(word))]
-    return " ".join(dict.fromkeys([*texts, *english])) or case.subject or question.text[:200]
+    told = (word for word in question.words if word.chinese and (word.content or Idea.ALERT in word.ideas))
+    english = [found for word in told if (found := translated(word))]
+    return " ".join(dict.fromkeys([*question.keywords, *english])) or case.subject or question.text[:200]
 
 
 def _further(need: Need, case: Case, done: tuple[Done, ...]) -> Iterator[tuple[Wish, ToolCard]]:
@@ -55,7 +55,8 @@ def _further(need: Need, case: Case, done: tuple[Done, ...]) -> Iterator[tuple[W
     error = top_error(case)
     if error and not _met(error, excerpts):
         yield replace(wish, query=terms_of(error)), tool
-    if not any(call.useful for call in done):
+    waiting = case.need(Kind.LOGS) is not None and not case.calls_of(Kind.LOGS) and len(case.filed) == len(done)
+    if not any(call.useful for call in done) and not waiting:
         words = first_query(case).split()
         english = [word for word in words if not CJK.search(word)]
         chinese = [word for word in words if CJK.search(word)]
@@ -66,6 +67,8 @@ def _further(need: Need, case: Case, done: tuple[Done, ...]) -> Iterator[tuple[W
         ):
             if query:
                 yield replace(wish, query=query), tool
+        return
+    if waiting:
         return
     if Idea.ADVICE in case.question.ideas or Idea.ALERT in case.question.ideas:
         yield from _advice(need, case, excerpts, wish)
@@ -90,9 +93,9 @@ def _advice(need: Need, case: Case, excerpts: list[Excerpt], wish: Wish) -> Iter
     yield replace(wish, query=f"{stem} {words}", source=best.source), need.tools[0]
 
 
-_ADVISING = frozenset(
+_ADVISING = listed(
     "mitigation mitigate resolution resolve fix remedy remediation steps action actions handling recovery recover do "
-    "solution solutions response procedure workaround treatment".split()
+    "solution solutions response procedure workaround treatment"
 )
 _ADVISING_CHINESE = ("处理", "处置", "步骤", "建议", "缓解", "解决", "应对", "恢复", "修复", "措施")
 
@@ -132,6 +135,10 @@ def longest_first(words: Sequence[str]) -> list[str]:
     return sorted(dict.fromkeys(words), key=len, reverse=True)[:2]
 
 
+_PER_POSITION = 0.5
+"""The tool's own order counts, too: a place further down outweighs half a shared word."""
+
+
 def ranked(excerpts: Sequence[Excerpt], case: Case) -> list[Excerpt]:
     """Passages by how much they share with the question and with what the logs said; order found breaks ties."""
     asked, erring = question_stems(case.question), stems(top_error(case))
@@ -139,9 +146,9 @@ def ranked(excerpts: Sequence[Excerpt], case: Case) -> list[Excerpt]:
     first = {(e.text, e.source, e.line): e for e in reversed(excerpts)}
 
     def score(key: tuple[str, str, str]) -> tuple[float, int]:
-        excerpt = first[key]
+        excerpt, position = first[key], listed.index(key)
         told = stems(f"{excerpt.source} {excerpt.heading} {excerpt.text}")
         named = stems(f"{excerpt.source} {excerpt.heading}")
-        return (-(len(told & asked) + len(named & asked) + 2 * len(told & erring)), listed.index(key))
+        return (_PER_POSITION * position - len(told & asked) - len(named & asked) - 2 * len(told & erring), position)
 
     return [first[key] for key in sorted(listed, key=score)]

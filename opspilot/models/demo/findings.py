@@ -1,6 +1,6 @@
 """What a tool's result holds, whatever its shape: lines and passages with where they stand, counts, entities, options.
 
-Reads any JSON by the general meaning of its keys. Everything here is taken verbatim from the result; nothing is computed.
+Reads any JSON by the general meaning of its keys. All of it is taken verbatim; nothing is computed.
 """
 
 import re
@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from opspilot.core.messages import Json
+from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.words import parts
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A piece of text with where it stands. `source` is a file, document or id; `line` a number as the result gave it."""
+    """A piece of text with its place. `source`: a file, document or id; `line`: a number as the result gave it."""
 
     text: str
     source: str = ""
@@ -40,20 +41,27 @@ class Tally:
 
 @dataclass(frozen=True)
 class Entity:
-    """A thing with properties: what a catalogue or status tool returns. Nested values are flattened, lists kept as lists."""
+    """A thing with properties, as a catalogue returns it. Nested values are flattened, lists stay lists."""
 
     fields: Mapping[str, tuple[str, ...]]
+
+    @property
+    def placing(self) -> tuple[str, ...]:
+        """The fields that say where it is written, file first: empty when none does."""
+        source = next((name for name in self.fields if "." not in name and _key_in(name, _SOURCE)), "")
+        line = next((n for n, v in self.fields.items() if "." not in n and _key_in(n, _LINE) and v[0].isdigit()), "")
+        return (source, line) if source and line else ()
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All that could be read from one result. `totals` are its top-level numbers, `options` names that it offers."""
+    """All that could be read from a result. `totals`: its top-level numbers; `options`: names on offer, by key."""
 
     excerpts: tuple[Excerpt, ...] = ()
     tallies: tuple[Tally, ...] = ()
     entities: tuple[Entity, ...] = ()
     totals: Mapping[str, str] = field(default_factory=dict)
-    options: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -64,27 +72,26 @@ class Findings:
         return not (self.excerpts or self.entities or any(tally.count != "0" for tally in self.tallies))
 
 
-_TEXT = frozenset(
-    "text message msg snippet passage excerpt content body quote entry raw sample details "
-    "内容 文本 正文 消息 原文".split()
+_TEXT = listed(
+    "text message msg snippet passage excerpt content body quote entry raw sample details 内容 文本 正文 消息 原文"
 )
-_SOURCE = frozenset(
-    "file filename path document doc source location url uri page article logfile book stream log "
-    "文件 文档 出处 来源".split()
+_SOURCE = listed(
+    "file filename src path document doc source location url uri page article logfile book stream log "
+    "文件 文档 出处 来源"
 )
-_LINE = frozenset("line lineno row 行 行号".split())
-_HEADING = frozenset("heading section chapter headings 标题 章节".split())
-_TITLE = frozenset("title name 名称".split())
-_COUNT = frozenset("count hits n occurrences frequency times matches freq cnt events 次数 数量 计数".split())
-_OPTION = frozenset(
+_LINE = listed("line lineno row 行 行号")
+_HEADING = listed("heading section chapter headings 标题 章节")
+_TITLE = listed("title name 名称")
+_COUNT = listed("count hits n occurrences frequency times matches freq cnt events 次数 数量 计数")
+_OPTION = listed(
     "available options suggestions suggestion known similar candidates choices did_you_mean files "
-    "services sources names fields keys values unknown".split()
+    "services sources names fields keys values unknown"
 )
-_NAME = frozenset("name id key title slug code 名称 编号".split())
-_LABEL = frozenset("value shape template label pattern group bucket term signature".split())
-_NOTE = frozenset("note notes hint hints warning warnings message problems".split())
+_NAME = listed("name id key title slug code 名称 编号")
+_LABEL = listed("value shape template label pattern group bucket term signature")
+_NOTE = listed("note notes hint hints warning warnings message problems")
 _POSITION = re.compile(r"^(?P<source>[^\s:]+\.[A-Za-z0-9]{1,8}):(?P<line>\d+)(?::\s?|\s-\s|\s)(?P<text>.+)$")
-_TOTAL = frozenset("matched matches total hits found count results 总数 命中".split())
+_TOTAL = listed("matched matches total hits found count results 总数 命中 条数 总计")
 _MAX_DEPTH = 12
 _MAX_NODES = 20_000
 
@@ -126,7 +133,7 @@ class _Reader:
         self.excerpts: list[Excerpt] = []
         self.tallies: list[Tally] = []
         self.entities: list[Entity] = []
-        self.options: list[str] = []
+        self.options: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self._nodes = 0
 
@@ -155,13 +162,13 @@ class _Reader:
             self.notes += texts
             return
         if texts and _key_in(key, _OPTION):
-            self.options += texts
+            self.options += [(key, text) for text in texts]
             return
         if texts and depth <= 2 and len(texts) == len(node):
             self.excerpts += [_positioned(text) for text in texts]
             return
         if _key_in(key, _OPTION):
-            self.options += [text for item in node if isinstance(item, dict) and (text := _own_name(item))]
+            self.options += [(key, text) for item in node if isinstance(item, dict) and (text := _own_name(item))]
         for item in node:
             if isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) and _is_number(item[1]):
                 self.tallies.append(Tally(item[0], scalar(item[1]), key))
@@ -174,7 +181,7 @@ class _Reader:
             self.tallies += [Tally(name, count, key) for name, count in numbers.items()]
             return
         fields = {name: scalar(value) for name, value in node.items() if not isinstance(value, dict | list)}
-        here = _first(fields, _SOURCE) or source
+        here = _source(fields) or source
         taken = self._as_tally(fields, node, key, depth, here) or self._as_excerpt(fields, depth, here)
         whole = not taken and self._as_entity(node, fields, depth)
         for name, value in node.items():
@@ -228,6 +235,15 @@ def _first(fields: Mapping[str, str], known: frozenset[str]) -> str:
     return exact or next((v for n, v in fields.items() if v and _key_in(n, known)), "")
 
 
+_FILE_LIKE = re.compile(r"[^\s:]*\w\.[A-Za-z]\w{0,5}(?::\d+)?")
+
+
+def _source(fields: Mapping[str, str]) -> str:
+    """The file or document of a record: by its key, or, beside a line number, because the value looks like a file."""
+    looks = (value for value in fields.values() if _line(fields) and _FILE_LIKE.fullmatch(value))
+    return _first(fields, _SOURCE) or next(looks, "")
+
+
 def _place(fields: Mapping[str, str], here: str) -> str:
     return here or _first(fields, frozenset({"id", "key", "ref", "code"}))
 
@@ -266,7 +282,7 @@ def _example(fields: Mapping[str, str], node: Mapping[str, Json], here: str) -> 
             else {}
         )
         if text := _text(inner):
-            return Excerpt(text, _first(inner, _SOURCE) or here, _line(inner), _heading(inner), inner)
+            return Excerpt(text, _source(inner) or here, _line(inner), _heading(inner), inner)
     beside = (v for n, v in fields.items() if "example" in parts(n) and parts(n)[-1] not in _SOURCE | _LINE)
     text = next(beside, "") or _text(fields)
     return Excerpt(text, here, _line(fields)) if here and (text or _line(fields)) else None

@@ -24,8 +24,8 @@ class Sheet:
         self._sources = "\n".join(text for call in calls for text in (*texts_of(call.data), call.message))
 
     def write(self, key: str, *, own: dict[str, str] | None = None, **quoted: str) -> bool:
-        """Write one of the planner's sentences. `quoted` must come from results; `own` are tools' names and the like."""
-        if not all(self.holds(value) for value in quoted.values()):
+        """Write one of the planner's sentences. `quoted` must come from results; `own` are names of tools and such."""
+        if not all(self.holds(value, place=name == "place") for name, value in quoted.items()):
             return False
         values = {name: one_line(value) for name, value in quoted.items()} | (own or {})
         self._lines.append(wording(key, chinese=self.chinese, **values))
@@ -41,27 +41,42 @@ class Sheet:
         """Lines of a document as a block quote."""
         self._lines += [f"> {line}" for line in lines if self.holds(line)]
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was written, line by line."""
+        return tuple(self._lines)
+
     def append(self, other: "Sheet") -> None:
         """All lines of another sheet."""
-        self._lines += other._lines
+        self._lines += other.lines
 
     def gap(self) -> None:
         """An empty line."""
         if self._lines and self._lines[-1]:
             self._lines.append("")
 
-    def holds(self, quoted: str) -> bool:
-        """Does this stand in a result, word for word? Of a place such as `file:line` each part must."""
+    def holds(self, quoted: str, *, place: bool = False) -> bool:
+        """Does this stand in a result, word for word? Of a `place` such as `file:line` each part must."""
         text = quoted.removesuffix(CUT)
         if text in self._sources:
             return True
         source, mark, line = text.rpartition(":")
-        return bool(mark) and source in self._sources and line in self._sources
+        return place and bool(mark) and source in self._sources and line in self._sources
 
     @property
     def text(self) -> str:
         """The answer."""
         return "\n".join(self._lines).strip()
+
+
+def short(text: str, most_characters: int) -> str:
+    """The beginning of a long text, marked as such. Never cuts a word or a number in two, unless it is all one."""
+    text = text.strip()
+    if len(text) <= most_characters:
+        return text
+    cut = text[:most_characters]
+    whole = re.sub(r"\w+$", "", cut).rstrip() if text[most_characters].isalnum() else cut.rstrip()
+    return (whole or re.sub(r"\d+$", "", cut)) + CUT
 
 
 def one_line(text: str) -> str:

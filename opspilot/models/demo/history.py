@@ -1,6 +1,6 @@
 """Reading the conversation: what is being asked now, and what was done about it so far.
 
-The state of the planner is this and nothing else, derived anew for each request, so a retried request gives the same reply.
+The state of the planner is this and nothing else, derived anew for each request: asked again, it replies the same.
 """
 
 import json
@@ -58,7 +58,7 @@ def call_key(tool: str, arguments: Mapping[str, Json]) -> str:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """`asked`: messages since the last answer, the newest last. `before`: earlier ones. `steps`: calls since then, by step.
+    """`asked`: messages since the last answer, newest last. `before`: earlier ones. `steps`: calls since then, by step.
 
     `known` are calls of earlier questions of the session: they may tell names, but they are not evidence for this one.
     """
@@ -75,7 +75,7 @@ class Dialogue:
 
 
 def read_dialogue(request: ModelRequest) -> Dialogue:
-    """Take the conversation apart. An answer is an assistant message without calls; it closes what was asked before it."""
+    """Take the conversation apart. An answer is an assistant message without calls; it closes what was asked before."""
     answered = max(
         (i for i, m in enumerate(request.messages) if isinstance(m, AssistantMessage) and not m.calls), default=-1
     )

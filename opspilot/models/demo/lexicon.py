@@ -27,63 +27,66 @@ class Idea(StrEnum):
     ALERT = "alert"
 
 
+def listed(words: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(words.split())
+
+
 ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
     {
-        Idea.LOGS: frozenset(
+        Idea.LOGS: listed(
             "log logs logged logging logfile logfiles syslog event events journal journals trace traces line lines "
-            "entry entries grep stderr logbook".split()
+            "entry entries grep stderr logbook"
         ),
-        Idea.ERRORS: frozenset(
+        Idea.ERRORS: listed(
             "error errors failure failures fault faults problem problems exception exceptions trouble troubles "
-            "incident incidents issue issues crash crashes breakdown breakdowns malfunction malfunctions".split()
+            "incident incidents issue issues crash crashes breakdown breakdowns malfunction malfunctions"
         ),
-        Idea.DOCS: frozenset(
+        Idea.DOCS: listed(
             "doc docs document documents documentation runbook runbooks playbook playbooks guide guides guideline "
-            "guidelines handbook handbooks manual manuals wiki kb knowledge article articles procedure procedures "
-            "policy policies passage passages faq readme instruction instructions sop sops".split()
+            "guidelines handbook handbooks manual manuals wiki kb knowledge base article articles procedure procedures "
+            "policy policies passage passages faq readme instruction instructions sop sops"
         ),
-        Idea.ADVICE: frozenset(
+        Idea.ADVICE: listed(
             "advice advise advises recommend recommends recommended recommendation recommendations handle handling "
             "mitigate mitigation remedy remedies remediation resolve resolution fix fixes fixing solve solution "
             "solutions troubleshoot troubleshooting workaround workarounds respond response repair mean means meaning "
-            "diagnose diagnosis cause causes suggest suggests suggested suggestion suggestions".split()
+            "diagnose diagnosis cause causes suggest suggests suggested suggestion suggestions"
         ),
-        Idea.CATALOG: frozenset(
+        Idea.CATALOG: listed(
             "catalog catalogue inventory registry register directory cmdb asset assets resource resources entity "
-            "entities component components equipment fleet master".split()
+            "entities component components equipment fleet master"
         ),
-        Idea.OWNER: frozenset(
+        Idea.OWNER: listed(
             "owner owners own owns owned ownership maintainer maintainers maintain maintains responsible team teams "
-            "contact contacts oncall on-call charge runs steward custodian".split()
+            "contact contacts oncall on-call charge runs steward custodian operate operates operated operator operators"
         ),
-        Idea.DEPENDS: frozenset(
+        Idea.DEPENDS: listed(
             "depend depends depended dependent dependents dependency dependencies upstream downstream relies rely "
-            "requires uses consumes".split()
+            "requires uses consumes"
         ),
-        Idea.SERVICE: frozenset(
+        Idea.SERVICE: listed(
             "service services app apps application applications api apis microservice microservices system systems "
             "server servers database databases db cluster clusters component components module modules job jobs "
-            "daemon daemons process worker workers gateway backend frontend website site unit device node pod "
-            "deployment namespace instance station machine".split()
+            "daemon daemons process worker workers unit device node pod "
+            "deployment namespace instance station machine"
         ),
-        Idea.HOST: frozenset(
+        Idea.HOST: listed(
             "host hosts hostname hostnames ip ips address addresses addr client clients source sources machine "
-            "machines origin origins peer peers remote rhost".split()
+            "machines origin origins peer peers remote rhost"
         ),
-        Idea.USER: frozenset("user users username usernames account accounts".split()),
-        Idea.MOST: frozenset(
+        Idea.USER: listed("user users username usernames account accounts"),
+        Idea.MOST: listed(
             "most top frequent frequently often commonest common highest largest biggest mostly busiest worst "
-            "noisiest rank ranking".split()
+            "noisiest rank ranking"
         ),
-        Idea.COUNT: frozenset(
+        Idea.COUNT: listed(
             "count counts counted counting number numbers many times total totals tally occurrences frequency "
-            "frequencies statistics".split()
+            "frequencies statistics"
         ),
-        Idea.RECENT: frozenset("recent recently latest lately newest last current currently now".split()),
-        Idea.COMPARE: frozenset(
-            "compare compares comparison against match matches matching cross-check versus".split()
-        ),
-        Idea.ALERT: frozenset("alert alerts alarm alarms".split()),
+        Idea.RECENT: listed("recent recently latest lately newest last current currently now"),
+        Idea.COMPARE: listed("compare compares comparison against match matches matching cross-check versus"),
+        Idea.ALERT: listed("alert alerts alarm alarms"),
     }
 )
 
@@ -180,7 +183,6 @@ CHINESE: MappingProxyType[Idea, tuple[str, ...]] = MappingProxyType(
             "接口",
             "数据库",
             "集群",
-            "网关",
             "服务器",
             "中间件",
             "平台",
@@ -209,7 +211,7 @@ CHINESE: MappingProxyType[Idea, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-STOP_ENGLISH = frozenset(
+STOP_ENGLISH = listed(
     "a an the this that these those it its they them their there here i me my we us our you your he she his her who "
     "whom whose what which when where why how is are was were be been being am do does did done doing have has had "
     "having will would shall should can could may might must and or but nor not no if then than so as at by for from "
@@ -220,7 +222,7 @@ STOP_ENGLISH = frozenset(
     "question answer beside alongside along according regarding concerning based using use side next together first "
     "currently main think go went come came way kind type sort thing things lot ones one exactly really actually ok "
     "okay hello hi hey thanks thank appear appears appeared occur occurs occurred show shows shown contain contains "
-    "written write wrote asked ask like able make makes made take takes took put full whole against did's".split()
+    "written write wrote asked ask like able make makes made take takes took put full whole against did's"
 )
 
 STOP_CHINESE = (
@@ -346,212 +348,3 @@ STOP_CHINESE = (
     "让",
     "用",
 )
-
-TRANSLATION: MappingProxyType[str, str] = MappingProxyType(
-    {
-        "失败": "failed",
-        "密码": "password",
-        "登录": "login",
-        "登陆": "login",
-        "认证": "authentication",
-        "鉴权": "authentication",
-        "身份验证": "authentication",
-        "超时": "timeout",
-        "连接": "connection",
-        "拒绝": "refused",
-        "断开": "disconnected",
-        "关闭": "closed",
-        "无效": "invalid",
-        "非法": "invalid",
-        "用户": "user",
-        "请求": "request",
-        "响应": "response",
-        "返回": "returned",
-        "状态码": "status",
-        "状态": "status",
-        "内存": "memory",
-        "磁盘": "disk",
-        "硬盘": "disk",
-        "空间": "space",
-        "网络": "network",
-        "重启": "restart",
-        "重试": "retry",
-        "队列": "queue",
-        "延迟": "latency",
-        "慢": "slow",
-        "最慢": "slowest",
-        "丢失": "lost",
-        "失去": "lost",
-        "没有": "no",
-        "缺失": "missing",
-        "缺少": "missing",
-        "主节点": "leader",
-        "领导者": "leader",
-        "选主": "leader election",
-        "副本": "replica",
-        "备份": "backup",
-        "恢复": "recovery",
-        "证书": "certificate",
-        "过期": "expired",
-        "权限": "permission",
-        "禁止": "forbidden",
-        "目录": "directory",
-        "索引": "index",
-        "文件": "file",
-        "文件系统": "filesystem",
-        "端口": "port",
-        "线程": "thread",
-        "进程": "process",
-        "实例": "instance",
-        "镜像": "image",
-        "配置": "config",
-        "节点": "node",
-        "集群": "cluster",
-        "告警": "alert",
-        "报警": "alert",
-        "警报": "alert",
-        "错误": "error",
-        "报错": "error",
-        "异常": "exception",
-        "故障": "failure",
-        "崩溃": "crash",
-        "警告": "warning",
-        "时钟": "clock",
-        "同步": "sync",
-        "配额": "quota",
-        "不足": "low",
-        "满": "full",
-        "快满": "filling up",
-        "耗尽": "exhausted",
-        "高": "high",
-        "低": "low",
-        "流量": "traffic",
-        "负载": "load",
-        "版本": "version",
-        "升级": "upgrade",
-        "部署": "deployment",
-        "发布": "release",
-        "回滚": "rollback",
-        "扩容": "scale",
-        "容器": "container",
-        "数据库": "database",
-        "缓存": "cache",
-        "消息": "message",
-        "会话": "session",
-        "入侵": "break-in",
-        "尝试": "attempt",
-        "攻击": "attack",
-        "断网": "network down",
-        "丢包": "packet loss",
-        "不可用": "unavailable",
-        "不可达": "unreachable",
-        "宕机": "down",
-        "挂了": "down",
-        "启动": "start",
-        "停止": "stop",
-        "创建": "create",
-        "删除": "delete",
-        "虚拟机": "instance",
-        "缓慢": "slow",
-        "服务": "service",
-        "服务器": "server",
-        "网关": "gateway",
-        "接口": "api",
-        "健康": "health",
-        "检查": "check",
-        "温度": "temperature",
-        "电池": "battery",
-        "传感器": "sensor",
-        "泵": "pump",
-        "压力": "pressure",
-        "库存": "stock",
-        "仓库": "warehouse",
-        "订单": "order",
-        "客户端": "client",
-        "主机": "host",
-        "地址": "address",
-        "监控": "monitoring",
-        "指标": "metric",
-        "采集": "scrape",
-        "规则": "rule",
-        "评估": "evaluation",
-        "存储": "storage",
-        "写入": "write",
-        "读取": "read",
-        "日志": "log",
-        "缓解": "mitigation",
-        "诊断": "diagnosis",
-        "影响": "impact",
-        "含义": "meaning",
-        "处理": "mitigation",
-        "成员": "member",
-        "心跳": "heartbeat",
-        "掉线": "offline",
-        "离线": "offline",
-        "在线": "online",
-        "漏水": "leak",
-        "泄漏": "leak",
-        "泄露": "leak",
-        "限流": "rate limit",
-        "熔断": "circuit breaker",
-        "死锁": "deadlock",
-        "锁": "lock",
-        "中断": "interrupted",
-        "偏移": "skew",
-        "时钟偏移": "clock skew",
-        "漂移": "skew",
-        "丢弃": "dropped",
-    }
-)
-"""Chinese words of the trade and what an English log or manual calls them: content is often English where people are not."""
-
-ACTIONS: MappingProxyType[str, tuple[frozenset[str], tuple[str, ...]]] = MappingProxyType(
-    {
-        "restart": (frozenset("restart reboot bounce recycle reload respawn".split()), ("重启", "重新启动")),
-        "delete": (frozenset("delete remove purge drop erase wipe truncate".split()), ("删除", "清除", "移除")),
-        "scale": (frozenset("scale resize rescale".split()), ("扩容", "缩容", "伸缩")),
-        "stop": (
-            frozenset("stop shutdown halt kill terminate suspend pause disable".split()),
-            ("停止", "停掉", "停用", "下线"),
-        ),
-        "start": (frozenset("start launch boot resume enable".split()), ("启动", "开启", "启用")),
-        "deploy": (frozenset("deploy release rollout promote".split()), ("部署", "发布", "上线")),
-        "rollback": (frozenset("rollback revert undo".split()), ("回滚", "回退")),
-        "create": (frozenset("create add open file raise provision".split()), ("创建", "新建", "新增")),
-        "update": (
-            frozenset("update change set edit modify patch rename rotate move".split()),
-            ("修改", "更新", "设置", "更改"),
-        ),
-        "send": (frozenset("send notify page post publish email dispatch".split()), ("发送", "通知")),
-        "silence": (frozenset("silence mute acknowledge ack close".split()), ("静默", "屏蔽")),
-        "drain": (
-            frozenset("drain cordon evict isolate quarantine block ban lock".split()),
-            ("隔离", "封禁", "排空", "锁定"),
-        ),
-        "run": (frozenset("run execute trigger invoke apply write".split()), ("执行", "触发", "运行")),
-    }
-)
-"""What changes the world: by the first word of a tool's name or description, and as an order in a question."""
-
-READING = frozenset(
-    "search find get list look lookup read query show check fetch describe count grep view browse inspect scan display "
-    "return returns finds searches lists looks reads queries shows gets fetches describes counts retrieve retrieves "
-    "status tail history report summarize".split()
-)
-READING_CHINESE = ("搜索", "查询", "查找", "检索", "列出", "读取", "获取", "查看", "统计", "返回")
-
-CLOSED_ORDERS_CHINESE = (
-    "如何",
-    "怎么",
-    "怎样",
-    "要不要",
-    "是否",
-    "该不该",
-    "为什么",
-    "为何",
-    "谁",
-    "什么时候",
-    "有没有",
-    "能不能",
-)
-"""A Chinese sentence with one of these asks about an action instead of ordering it."""

@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opspilot.models.demo.arguments import Wish, fill
-from opspilot.models.demo.case import Case, Proposal, catalog_of, identify, needs_lookup, suggestion
+from opspilot.models.demo.arguments import Wish, fill, pattern_of, text_of
+from opspilot.models.demo.case import Case, Proposal, identify, needs_lookup, suggestion
 from opspilot.models.demo.findings import Tally
+from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.history import HUMAN_CODES, Done
-from opspilot.models.demo.lexicon import CHINESE, ENGLISH, TRANSLATION, Idea
+from opspilot.models.demo.lexicon import CHINESE, ENGLISH, Idea, listed
 from opspilot.models.demo.needs import Kind, Need
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
-from opspilot.models.demo.words import ideas_in, parts
+from opspilot.models.demo.words import CJK, ideas_in, parts
 
 _MAX_SEARCHES = 4
 
@@ -19,10 +20,12 @@ _MAX_SEARCHES = 4
 def next_logs(need: Need, case: Case) -> Iterator[Proposal]:
     """The next search for one need, if one is called for."""
     done, tool = case.calls(need), need.tools[0]
-    if not done:
-        if _waits_for_name(tool, case):
+    first = list(_made(need, tool, first_wish(need, tool, case)))
+    if not done or case.asks_anew(first):
+        only_name = bool(need.texts) and not _without(case.named, need.texts[0])
+        if _waits_for_name(tool, case) or (only_name and sum(other.kind is Kind.LOGS for other in case.needs) > 1):
             return
-        yield from _made(need, tool, first_wish(need, tool, case))
+        yield from first
         return
     last = done[-1]
     if len(done) >= _MAX_SEARCHES or last.code in HUMAN_CODES:
@@ -51,16 +54,16 @@ def _target(tool: ToolCard) -> Parameter | None:
 
 def _waits_for_name(tool: ToolCard, case: Case) -> bool:
     """A name that logs will hardly know is looked up first, where there is a catalogue."""
-    target, subject = _target(tool), case.question.subjects[:1]
-    if target is None or not subject or catalog_of(case) is None or case.calls_of(Kind.CATALOG):
+    target, question = _target(tool), case.question
+    if target is None or case.need(Kind.CATALOG) is None or case.calls_of(Kind.CATALOG):
         return False
-    return needs_lookup(target, subject[0]) and case.need(Kind.CATALOG) is not None
+    return needs_lookup(target, question.subjects[0]) if question.subjects else bool(question.candidates)
 
 
 def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
     """What the question asks of the logs, put to this tool."""
     question = case.question
-    subject = question.subjects[0] if question.subjects else ""
+    subject = name = case.named
     source = question.sources[0] if question.sources else ""
     target = _target(tool)
     if subject and target is not None:
@@ -69,11 +72,16 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
         subject = source
     if target is None and not source:
         source = subject
-    query = need.texts[0] if need.texts else ""
+    query = _without(name, need.texts[0]) if need.texts else ""
     if target is None and tool.with_role(Role.SOURCE) is None and not query:
         query = subject
-    level = "error" if Idea.ERRORS in question.ideas and not query else ""
+    level = "error" if question.ideas & {Idea.ERRORS, Idea.ALERT} and not query else ""
     return Wish(question.text, query, "", subject, source, level, _group(tool, case), question.span)
+
+
+def _without(name: str, text: str) -> str:
+    """The words to look for, without the name of the thing that is looked at."""
+    return " ".join(text.replace(name, " ").split()) if name else text
 
 
 def _group(tool: ToolCard, case: Case) -> str:
@@ -100,16 +108,9 @@ def _same_idea(idea: Idea | None) -> frozenset[str]:
 def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterator[Wish]:
     """What else might find it, the closest to the question first. Each drops or changes one thing."""
     wish = _as_tried(tool, first_wish(need, tool, case), last)
-    tried_names = [value for value in (wish.subject, wish.source) if value]
-    for name in tried_names:
-        if better := suggestion(last, name):
-            yield replace(
-                wish,
-                subject=better if name == wish.subject else wish.subject,
-                source=better if name == wish.source else wish.source,
-            )
-    for text in need.texts[1:]:
-        yield replace(wish, query=text)
+    renamed = list(_renamed(wish, tool, last))
+    reworded = [replace(wish, query=_without(case.named, text)) for text in need.texts[1:]]
+    yield from (*reworded, *renamed) if last.ok else (*renamed, *reworded)
     if wish.group and last.code:
         yield replace(wish, group="")
     if wish.level:
@@ -117,7 +118,7 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
         yield replace(wish, level="", query="fail")
     if wish.span:
         yield replace(wish, span=None)
-    for name in tried_names:
+    for name in dict.fromkeys(value for value in (wish.subject, wish.source) if value):
         yield replace(
             wish,
             subject="" if name == wish.subject else wish.subject,
@@ -128,10 +129,18 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
         yield replace(wish, query=max(wish.query.split(), key=len))
 
 
+def _renamed(wish: Wish, tool: ToolCard, last: Done) -> Iterator[Wish]:
+    """The same search under the name that the result or the error offers instead."""
+    for attribute, parameter in (("subject", _target(tool)), ("source", tool.with_role(Role.SOURCE))):
+        name = str(getattr(wish, attribute))
+        if name and parameter is not None and (better := suggestion(last, name, parameter.name)):
+            yield replace(wish, subject=better) if attribute == "subject" else replace(wish, source=better)
+
+
 def _as_tried(tool: ToolCard, wish: Wish, last: Done) -> Wish:
     """The wish as the last call had it: what it left out stays out."""
     values = {role: str(last.arguments.get(parameter.name, "")) for role in Role if (parameter := tool.with_role(role))}
-    query = values.get(Role.QUERY) or values.get(Role.REGEX) or ""
+    query = values.get(Role.QUERY) or text_of(values.get(Role.REGEX) or "")
     subject = values.get(Role.SUBJECT) or values.get(Role.IDENTITY) or ""
     span = wish.span if any(values.get(role) for role in (Role.SINCE, Role.SPAN)) else None
     return replace(
@@ -152,7 +161,9 @@ def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) ->
     """A second look that counts by the thing asked for, when the first showed lines but no such counts."""
     question = case.question
     group, regex = tool.with_role(Role.GROUP), tool.with_role(Role.REGEX)
-    if not question.dimension or question.dimension_idea is Idea.ERRORS or group is None or len(done) > 1:
+    if not question.dimension or question.dimension_idea is Idea.ERRORS or group is None:
+        return None
+    if any(call.arguments.get(group.name) for call in done):
         return None
     last = done[-1]
     if str(last.arguments.get(group.name, "")) or dimension_tallies(
@@ -172,10 +183,11 @@ def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) ->
     if capture is None:
         return replace(wish, group=question.dimension)
     name, pattern = capture
-    if tool.with_role(Role.QUERY) is None:
-        words = re.escape(wish.query).replace("\\ ", " ")
-        pattern = f"(?i){words}.*?{pattern}|{pattern.replace(f'?P<{name}>', '?:')}.*?{words}" if words else pattern
-    return replace(wish, regex=pattern, group=name)
+    if wish.query and tool.with_role(Role.QUERY) is None:
+        words = pattern_of(wish.query).removeprefix("(?i)")
+        follows = any(re.search(f"(?i){words}.*?{pattern}", text) for text in texts)
+        pattern = f"{words}.*?{pattern}" if follows else f"{pattern}.*?{words}"
+    return replace(wish, regex=f"(?i){pattern}", group=name)
 
 
 _ADDRESS = r"\d+\.\d+\.\d+\.\d+"
@@ -197,7 +209,7 @@ def capture_for(dimension: str, idea: Idea | None, texts: list[str]) -> tuple[st
             return name, rf"\bfrom (?P<{name}>[\w.-]+)"
     for word in sorted(words):
         if word.isascii() and any(re.search(rf"(?i)\b{re.escape(word)}[ :]+\S", text) for text in texts):
-            return name, rf"(?i)\b{re.escape(word)}[ :]+(?P<{name}>[^\s,;]+)"
+            return name, rf"\b{re.escape(word)}[ :]+(?P<{name}>[^\s,;]+)"
     return None
 
 
@@ -211,11 +223,16 @@ def dimension_tallies(tallies: tuple[Tally, ...], dimension: str, idea: Idea | N
     return tuple(tally for tally in tallies if fits(tally))
 
 
+_CHINESE_MESSAGES = re.compile("消息|报错|错误|内容|信息|模板")
+
+
 def message_tallies(tallies: tuple[Tally, ...]) -> tuple[Tally, ...]:
     """The rows that count messages: their group speaks of shapes, messages or errors, or their labels are sentences."""
-    spoken = frozenset("shape shapes template templates message messages signature signatures cluster clusters".split())
+    if chinese := tuple(tally for tally in tallies if _CHINESE_MESSAGES.search(tally.group)):
+        return chinese
+    spoken = listed("shape shapes template templates message messages signature signatures cluster clusters")
     named = tuple(tally for tally in tallies if set(parts(tally.group)) & spoken)
     if named:
         return named
     erring = tuple(t for t in tallies if Idea.ERRORS in ideas_in(t.group) and " " in t.label)
-    return erring or tuple(tally for tally in tallies if tally.label.count(" ") >= 2)
+    return erring or tuple(t for t in tallies if t.label.count(" ") >= 2 or (CJK.search(t.label) and len(t.label) > 5))

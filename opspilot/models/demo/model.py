@@ -10,10 +10,11 @@ from opspilot.core.messages import Finish, ModelReply, ModelRequest, ProtocolCal
 from opspilot.core.ports import Model
 from opspilot.models.demo.answer import write_answer
 from opspilot.models.demo.case import Case, Proposal
+from opspilot.models.demo.followup import merged
 from opspilot.models.demo.history import Dialogue, read_dialogue
 from opspilot.models.demo.needs import names_offered, needs_of, nouns_of
 from opspilot.models.demo.plan import MAX_STEPS, propose, propose_forced, replay
-from opspilot.models.demo.question import Question, merged, read_question
+from opspilot.models.demo.question import Question, read_question
 from opspilot.models.demo.toolbox import ToolCard, read_tool
 from opspilot.models.demo.wording import wording
 
@@ -56,11 +57,14 @@ def decide(request: ModelRequest) -> tuple[str, tuple[ProtocolCall, ...]]:
 
 def _case(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Case:
     question = _question(dialogue, tools)
-    return replay(Case(question, tools, needs_of(question, tools), known=dialogue.known), dialogue)
+    return replay(
+        Case(question, tools, needs_of(question, tools), known=dialogue.known, steered=len(dialogue.asked) > 1),
+        dialogue,
+    )
 
 
 def _question(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Question:
-    """What is asked now. Messages that came before the answer add to each other; an unclear one leans on those before."""
+    """What is asked now. Messages without an answer yet add to each other; an unclear one leans on those before."""
     nouns, offered = nouns_of(tools), names_offered(tools)
     return merged(
         [read_question(text, nouns, offered) for text in dialogue.asked],

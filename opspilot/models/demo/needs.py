@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from opspilot.models.demo.lexicon import ACTIONS, ENGLISH, READING, TRANSLATION, Idea
-from opspilot.models.demo.question import Question, order_verbs
+from opspilot.models.demo.glossary import ACTIONS, READING, TRANSLATION
+from opspilot.models.demo.lexicon import ENGLISH, Idea, listed
+from opspilot.models.demo.orders import order_verbs
+from opspilot.models.demo.question import Question
 from opspilot.models.demo.toolbox import Role, ToolCard, first_sentence
 from opspilot.models.demo.words import CJK, parts, singular, stem, stems
 
@@ -27,12 +29,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Need:
-    """One thing to find out or do, with the tools that may serve it, the best first. `texts`: spellings to look for."""
+    """One thing to find out or do, with the tools that may serve it, the best first.
+
+    `texts`: spellings to look for. `aside`: not asked for, a step on the way to something else.
+    """
 
     kind: Kind
     tools: tuple[ToolCard, ...]
     texts: tuple[str, ...] = ()
     number: int = 0
+    aside: bool = False
 
     @property
     def id(self) -> str:
@@ -73,7 +79,7 @@ def nouns_of(tools: Iterable[ToolCard]) -> frozenset[str]:
     return frozenset(found - _GENERAL)
 
 
-_GENERAL = frozenset("name title status state check restart stop start number key code target subject label".split())
+_GENERAL = listed("name title status state check restart stop start number key code target subject label")
 _FILE_NAME = re.compile(r"\b[A-Za-z0-9][\w.-]*\.(?:log|txt|json|jsonl|gz|csv|out|err)\b")
 
 
@@ -92,7 +98,8 @@ def names_offered(tools: Iterable[ToolCard]) -> tuple[str, ...]:
 
 _HAPPENED = re.compile(r"(?i)\bwhat (?:happened|went wrong)|\bwrong with\b|发生了什么|出了什么|怎么了|怎么回事")
 _HOW = re.compile(
-    r"(?i)\bhow (?:do|to|can|should|would)\b|\bwhat (?:should|can|do|must) (?:i|we|one) do\b|\bwhat to do\b|怎么|如何|该做什么"
+    r"(?i)\bhow (?:do|to|can|should|would)\b|\bwhat (?:should|can|do|must) (?:i|we|one) do\b|\bwhat to do\b"
+    r"|怎么|如何|该做什么"
 )
 _WHO_WHAT = re.compile(r"(?i)\bwho\b|\bwhat (?:is|are) (?!the (?:most|top|number|count))|谁|是什么|哪个团队")
 
@@ -109,21 +116,33 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
         needs += [Need(Kind.LOGS, by_kind[Kind.LOGS], text, n) for n, text in enumerate(texts[:3] or ((),))]
     if Kind.DOCS in wanted and by_kind[Kind.DOCS]:
         needs.append(Need(Kind.DOCS, by_kind[Kind.DOCS]))
-    named = question.subjects or (question.names if Kind.CATALOG in wanted or acting else ())
-    if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or (named and needs)):
-        needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG]))
     others = _others(question, tools) if not acting else ()
     needs += [Need(Kind.OTHER, (tool,), (), n) for n, tool in enumerate(others[: 2 if not needs else 1])]
+    if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or _takes_names(question, needs)):
+        needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG], aside=Kind.CATALOG not in wanted))
     return tuple(needs) or _last_resort(question, by_kind)
+
+
+def _takes_names(question: Question, needs: list[Need]) -> bool:
+    """Does something that is needed take a name which a catalogue may know better?"""
+    if question.subjects:
+        return bool(needs)
+    takes = any(
+        need.kind is not Kind.DOCS and (need.tools[0].with_role(Role.SUBJECT) or need.tools[0].with_role(Role.IDENTITY))
+        for need in needs
+    )
+    return bool(question.candidates) and takes
 
 
 def _wanted(question: Question, *, act: bool) -> set[Kind]:
     ideas, wanted = question.ideas, set[Kind]()
     told = bool(ideas & {Idea.LOGS, Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
+    alarmed = Idea.ALERT in ideas and bool(ideas & {Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
     advised = bool(ideas & {Idea.DOCS, Idea.ADVICE}) or bool(_HOW.search(question.text))
     placed = bool(question.subjects or question.sources)
     if (
-        Idea.LOGS in ideas
+        alarmed
+        or Idea.LOGS in ideas
         or _HAPPENED.search(question.text)
         or (Idea.ERRORS in ideas and not act and (told or placed or not advised))
     ):
@@ -195,6 +214,6 @@ def _last_resort(question: Question, by_kind: dict[Kind, tuple[ToolCard, ...]]) 
     if not question.keywords:
         return ()
     needs = [Need(kind, by_kind[kind]) for kind in (Kind.CATALOG, Kind.DOCS) if by_kind[kind]]
-    if not needs and by_kind[Kind.LOGS] and question.phrases:
+    if not needs and by_kind[Kind.LOGS] and question.names and question.phrases:
         needs = [Need(Kind.LOGS, by_kind[Kind.LOGS], question.phrases[0])]
     return tuple(needs)

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from opspilot.models.demo.arguments import Wish, fill
-from opspilot.models.demo.case import Case, Filed, Proposal, catalog_of, identify, needs_lookup, offered, suggestion
+from opspilot.models.demo.case import Case, Filed, Proposal, catalog_of, identify, needs_lookup, suggestion
 from opspilot.models.demo.docs import next_docs
 from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
 from opspilot.models.demo.logs import next_logs
 from opspilot.models.demo.needs import Kind, Need, kind_of
 from opspilot.models.demo.toolbox import Role, ToolCard
-from opspilot.models.demo.words import parts
 
 MAX_STEPS = 5
 """Steps with calls for one question. What isn't found by then is said not to be found."""
@@ -64,19 +63,24 @@ def propose_forced(case: Case, name: str) -> tuple[Proposal, ...]:
 
 def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
     done = case.calls(need)
-    names = case.question.subjects or case.question.names or ((" ".join(case.question.keywords),))
-    if not done:
-        for name in names[:2]:
+    names = case.question.candidates or (" ".join(case.question.keywords),)
+    tried = {str(value) for call in done for value in call.arguments.values()}
+    found = any(call.useful for call in done)
+    if any(call.code in HUMAN_CODES for call in done):
+        return
+    if fresh := [name for name in names[:2] if name not in tried and (case.steered or not found)]:
+        for name in fresh:
             yield from _filled(need, need.tools[0], replace(case.wish(), query=name, subject=name))
         return
     last = done[-1]
-    if len(done) >= _MAX_LOOKUPS or last.code in HUMAN_CODES:
+    if len(done) > _MAX_LOOKUPS:
         return
-    if last.useful:
+    if found:
         yield from _relatives(need, case)
         return
     wanted = names[0]
-    for name in (suggestion(last, wanted) or "", _bare(wanted), *need_words(case)):
+    words = () if case.question.subjects or need.aside else _single_words(case)
+    for name in (suggestion(last, wanted) or "", _bare(wanted), *words):
         if name:
             made = list(_filled(need, need.tools[0], replace(case.wish(), query=name, subject=name)))
             if made and not case.made(made[0].key):
@@ -86,7 +90,7 @@ def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
         yield from _filled(need, tool, replace(case.wish(), query=wanted, subject=wanted))
 
 
-def need_words(case: Case) -> tuple[str, ...]:
+def _single_words(case: Case) -> tuple[str, ...]:
     """Single content words of the question, for a tool that takes one word."""
     return tuple(word.text for word in case.question.words if word.content)[:2]
 
@@ -123,9 +127,10 @@ def _next_other(need: Need, case: Case) -> Iterator[Proposal]:
         if target is not None and wish.subject and (value := identify(target, wish.subject, case)):
             wish = replace(wish, subject=value)
         yield from _filled(need, tool, wish)
-    elif not done[-1].useful and len(done) < _MAX_LOOKUPS - 1 and done[-1].code not in HUMAN_CODES:
-        if better := suggestion(done[-1], wish.subject or wish.query):
-            yield from _filled(need, tool, replace(wish, subject=better, query=better))
+        return
+    better = suggestion(done[-1], wish.subject or wish.query)
+    if better and not done[-1].useful and len(done) < _MAX_LOOKUPS - 1 and done[-1].code not in HUMAN_CODES:
+        yield from _filled(need, tool, replace(wish, subject=better, query=better))
 
 
 def _look_up_first(case: Case) -> Iterator[Proposal]:
@@ -156,7 +161,7 @@ def _next_act(need: Need, case: Case) -> Iterator[Proposal]:
     if catalog_of(case) and not case.calls_of(Kind.CATALOG):
         yield from _look_up_first(case)
         return
-    value = identify(target, wish.subject, case)
+    value = identify(target, wish.subject, case) if case.is_clear(wish.subject) else None
     if value is None and not catalog_of(case):
         value = wish.subject
     if value is not None:

@@ -4,20 +4,22 @@ Pure text in, a frozen `Question` out. It must not know which tools there are, b
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from opspilot.models.demo.lexicon import ACTIONS, CLOSED_ORDERS_CHINESE, Idea
+from opspilot.models.demo.lexicon import Idea, listed
+from opspilot.models.demo.orders import is_action, read_order
 from opspilot.models.demo.times import Span, read_span
-from opspilot.models.demo.words import Token, is_chinese, parts, singular, tokens, translated
+from opspilot.models.demo.words import Token, is_chinese, singular, tokens, translated
 
 
 @dataclass(frozen=True)
 class Question:
     """What could be read from a question.
 
-    `subjects` are service-like names ("payment", 「支付服务」); `sources` stand next to a word for logs ("the SSH log");
+    `subjects` are service-like names ("payment", 「支付服务」); `sources` stand by a word for logs ("the SSH log");
     `names` are identifiers; `phrases` the remaining runs of content words, each in the spellings to try;
+    `unknown` are runs of Chinese that the lexicon doesn't know, which may be names;
     `dimension` what "which … most" asks for; `order` the action that is ordered, with the words of that sentence.
     """
 
@@ -29,6 +31,7 @@ class Question:
     sources: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
+    unknown: tuple[str, ...] = ()
     dimension: str = ""
     dimension_idea: Idea | None = None
     order: str = ""
@@ -39,10 +42,21 @@ class Question:
         """Words worth searching documents for: content, and what kind of thing it is about, but not the asking."""
         asking = {Idea.DOCS, Idea.COMPARE, Idea.MOST, Idea.COUNT, Idea.RECENT, Idea.ADVICE, Idea.LOGS, Idea.OWNER}
         kept: list[str] = []
+        joins = False
         for token in self.words:
-            if token.content or (token.ideas and not token.ideas & asking):
+            wanted = token.content or bool(token.ideas and not token.ideas & asking)
+            if wanted and joins and token.chinese and not token.broken:
+                kept[-1] += token.text
+            elif wanted:
                 kept.append(token.text)
+            joins = wanted and token.chinese and not token.quoted
         return tuple(dict.fromkeys(kept))
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Everything that may name a thing that a catalogue knows, the likeliest first."""
+        names = [name for name in (*self.names, *self.unknown) if name not in self.sources]
+        return tuple(dict.fromkeys([*self.subjects, *names]))
 
     @property
     def of_relatives(self) -> bool:
@@ -56,7 +70,8 @@ class Question:
 
 
 _RELATIVES = re.compile(
-    r"(?i)\b(?:own|owns|owners?|responsible|maintains?)\b[^.?!]*\b(?:what|that|things|services|systems|everything)\b[^.?!]*\bdepend"
+    r"(?i)\b(?:own|owns|owners? of|responsible for|maintains?) (?:what|everything|(?:all |the )*(?:things|services|"
+    r"systems|components|dependencies)(?: that| which)?)\b[^.?!]*\bdepend"
     r"|依赖的[^。？！]{0,12}(?:负责|谁|归|团队|维护)"
 )
 
@@ -68,8 +83,8 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
     """
     words = tokens(text)
     chinese = is_chinese(text)
-    order = _order(text, words)
-    words = tuple(word for word in words if not (order and _is_action(word.text)))
+    order = read_order(text)
+    words = tuple(word for word in words if not (order and is_action(word.text)))
     marks = frozenset(nouns)
     dimension, dimension_idea, at = _dimension(words)
     subjects = tuple(dict.fromkeys(_subjects(words, marks, at)))
@@ -79,7 +94,9 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
     names = tuple(dict.fromkeys(word.text for i, word in enumerate(words) if word.content and _is_name(words, i)))
     span = read_span(text)
     used = {part.lower() for name in (*subjects, *sources) for part in (name, *name.split())}
+    used |= {word.text for word in words if word.chinese and any(word.text in name for name in (*subjects, *sources))}
     used |= set(span.words if span else ())
+    used |= {word.text.lower() for word in words if singular(word.text.lower()) in marks}
     return Question(
         text=text,
         chinese=chinese,
@@ -88,7 +105,8 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
         subjects=subjects,
         sources=sources,
         names=names,
-        phrases=tuple(dict.fromkeys(_phrases(words, used, at))),
+        phrases=tuple(dict.fromkeys(_spellings(run) for run in _runs(words, used, at))),
+        unknown=tuple(dict.fromkeys(_unknown(words, used, at))),
         dimension=dimension,
         dimension_idea=dimension_idea,
         order=order,
@@ -118,9 +136,9 @@ def _subjects(words: tuple[Token, ...], nouns: frozenset[str], dimension_at: int
         after = words[index + 1] if index + 1 < len(words) and not words[index + 1].broken else None
         if before and _may_name(before) and not _is_adjective(before):
             yield before.text + word.text if word.chinese and before.chinese else before.text
-        elif after and not word.chinese and after.content and (after.quoted or _is_name(words, index + 1)):
-            yield after.text
-        elif after and word.chinese and after.content and not after.chinese:
+        elif (after and not word.chinese and after.content and (after.quoted or _is_name(words, index + 1))) or (
+            after and word.chinese and after.content and not after.chinese
+        ):
             yield after.text
 
 
@@ -128,9 +146,7 @@ def _may_name(word: Token) -> bool:
     return word.content or (word.chinese and not word.stop and not word.ideas)
 
 
-_STATES = frozenset(
-    "failed failing failures lost slow slowest invalid refused denied rejected missing broken down dead".split()
-)
+_STATES = listed("failed failing failures lost slow slowest invalid refused denied rejected missing broken down dead")
 
 
 def _is_adjective(word: Token) -> bool:
@@ -164,29 +180,44 @@ def _sources(words: tuple[Token, ...]) -> Iterator[str]:
                 yield name.text
 
 
-_NAMED_FAULTS = frozenset("failure failures fault faults exception exceptions crash crashes 异常 故障".split())
+_NAMED_FAULTS = listed("failure failures fault faults exception exceptions crash crashes 异常 故障")
 """After another word these belong to what is looked for ("authentication failures"); alone they mean any error."""
 
 
-def _phrases(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[tuple[str, ...]]:
-    """Runs of neighbouring content words, each with the spellings to try, the likeliest first."""
+def _belongs(word: Token, before: Token) -> bool:
+    """Is this general word part of what is looked for: "authentication failures", "invalid user"?"""
+    general = word.ideas & {Idea.USER, Idea.HOST, Idea.SERVICE}
+    return word.text.lower() in _NAMED_FAULTS or bool(general and _is_adjective(before))
+
+
+def _unknown(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[str]:
+    for run in _runs(words, used, dimension_at):
+        if any(word.chinese and not word.quoted and translated(word) is None for word in run):
+            yield "".join(word.text for word in run if word.chinese)
+
+
+def _runs(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[list[Token]]:
+    """Runs of neighbouring content words."""
     run: list[Token] = []
     for index, word in enumerate((*words, None)):
         keep = word is not None and word.text.lower() not in used and index != dimension_at
-        keep = keep and word is not None and (word.content or (bool(run) and word.text.lower() in _NAMED_FAULTS))
+        keep = keep and word is not None and (word.content or (bool(run) and _belongs(word, run[-1])))
         if word is None or not keep or word.broken or word.quoted:
             if run:
-                yield _spellings(run)
+                yield run
             run = []
         if word is not None and keep:
             if word.quoted:
-                yield (word.text,)
+                yield [word]
             else:
                 run.append(word)
 
 
 def _spellings(run: list[Token]) -> tuple[str, ...]:
-    english = [translated(word) for word in run]
+    """How a log may put it, the likeliest first."""
+    if run[0].quoted:
+        return (run[0].text,)
+    english = sorted((translated(word) for word in run), key=lambda word: word not in _STATES)
     joined = "".join(w.text for w in run) if all(w.chinese for w in run) else " ".join(w.text for w in run)
     last = singular(run[-1].text)
     as_asked = joined[: len(joined) - len(run[-1].text)] + last
@@ -197,10 +228,12 @@ def _spellings(run: list[Token]) -> tuple[str, ...]:
             spellings = [" ".join(known), " ".join(reversed(known)), as_asked]
         elif known:
             spellings = [as_asked, " ".join(known)]
+    elif len(run) == 2:
+        spellings = [as_asked, f"{last} {run[0].text}"]
     return tuple(dict.fromkeys(spellings))
 
 
-_WHICH = frozenset("which what per by each whose".split())
+_WHICH = listed("which what per by each whose")
 _WHICH_CHINESE = (
     "哪些",
     "哪个",
@@ -239,111 +272,3 @@ def _dimension(words: tuple[Token, ...]) -> tuple[str, Idea | None, int]:
         if Idea.HOST in word.ideas and word.chinese:
             return word.text, Idea.HOST, index
     return "", None, -1
-
-
-def _is_action(word: str) -> bool:
-    lowered = word.lower()
-    return any(lowered in english or word in chinese for english, chinese in ACTIONS.values())
-
-
-_ORDER_BEFORE = frozenset("please then and now just kindly to also you immediately".split())
-_ASKED_BEFORE = re.compile(r"(?i)\b(how|why|when|should|whether|who|did|does|was|were|if|what|which|before|after)\b")
-
-
-def _order(text: str, words: tuple[Token, ...]) -> str:
-    """The first action that the question orders, as its English name or its own verb; empty when it only asks."""
-    for sentence in re.split(r"[.!?;。！？；\n]+\s*", text):
-        order = _order_chinese(sentence) if is_chinese(sentence) else _order_english(sentence)
-        if order:
-            return order
-    return ""
-
-
-def _order_english(sentence: str) -> str:
-    listed = re.findall(r"[A-Za-z][A-Za-z-]*", sentence)
-    for index, word in enumerate(listed):
-        action = next((name for name, (known, _) in ACTIONS.items() if word.lower() in known), "")
-        before = [w.lower() for w in listed[:index]]
-        asked = _ASKED_BEFORE.search(" ".join(before))
-        if action and not asked and (not before or before[-1] in _ORDER_BEFORE):
-            return action
-    if listed and not _ASKED_BEFORE.match(listed[0]):
-        first = next((w for w in listed if w.lower() not in _ORDER_BEFORE), "")
-        return first.lower()
-    return ""
-
-
-def _order_chinese(sentence: str) -> str:
-    for name, (_, known) in ACTIONS.items():
-        for verb in known:
-            at = sentence.find(verb)
-            if (
-                at < 0
-                or sentence[max(at - 1, 0) : at] == "的"
-                or sentence[at + len(verb) : at + len(verb) + 2] in {"记录", "历史"}
-            ):
-                continue
-            if not any(asked in sentence for asked in CLOSED_ORDERS_CHINESE) or "帮我" in sentence:
-                return name
-    return ""
-
-
-def order_verbs(order: str) -> frozenset[str]:
-    """All words for one ordered action."""
-    return ACTIONS[order][0] if order in ACTIONS else frozenset(parts(order))
-
-
-_INSTEAD = re.compile(r"(?i)\binstead\b|\brather\b|\bnever mind\b|\bforget\b|改为|改成|不用了|算了|不要")
-
-
-def merged(asked: Sequence[Question], before: Sequence[Question] = ()) -> Question:
-    """Several messages as one question: later ones add to or replace what stands before, and lean on earlier questions
-    for what they don't say. Empty without any."""
-    if not asked:
-        return Question("", chinese=False, ideas=frozenset())
-    current = asked[0]
-    for later in asked[1:]:
-        current = later if _INSTEAD.search(later.text) and later.ideas else _joined(current, later)
-    if before and (not current.ideas - {Idea.RECENT, Idea.SERVICE} or not (current.subjects or current.sources)):
-        return _leaning(current, before[-1])
-    return current
-
-
-def _joined(first: Question, later: Question) -> Question:
-    return replace(
-        later,
-        text=f"{first.text}\n{later.text}",
-        ideas=first.ideas | later.ideas,
-        words=first.words + later.words,
-        subjects=later.subjects or first.subjects,
-        sources=later.sources or first.sources,
-        names=tuple(dict.fromkeys(later.names + first.names)),
-        phrases=tuple(dict.fromkeys(first.phrases + later.phrases)) if later.ideas else first.phrases,
-        dimension=later.dimension or first.dimension,
-        dimension_idea=later.dimension_idea or first.dimension_idea,
-        order=later.order or first.order,
-        span=later.span or first.span,
-    )
-
-
-def _leaning(question: Question, before: Question) -> Question:
-    """A follow-up such as "and since yesterday?" or "who owns it?" speaks of what the question before named."""
-    bare = not question.ideas - {Idea.RECENT, Idea.SERVICE} and not question.order
-    named = bool(question.subjects or question.sources or question.names or question.phrases)
-    if not bare and (named or not _REFERS.search(question.text)):
-        return question
-    return replace(
-        question,
-        ideas=before.ideas | question.ideas if bare else question.ideas,
-        words=before.words + question.words if bare else question.words,
-        subjects=question.subjects or before.subjects,
-        sources=question.sources or before.sources,
-        names=question.names or before.names,
-        phrases=before.phrases if bare and not named else question.phrases,
-        dimension=question.dimension or (before.dimension if bare else ""),
-        dimension_idea=question.dimension_idea or (before.dimension_idea if bare else None),
-        span=question.span or (before.span if bare else None),
-    )
-
-
-_REFERS = re.compile(r"(?i)\b(it|its|that|this|they|them|those|same|there)\b|它|其|这个|那个|该")

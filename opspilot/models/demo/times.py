@@ -1,4 +1,4 @@
-"""Spans of time as people say them, and how a tool's parameter may want them. Has no clock: what is relative stays so."""
+"""Spans of time as people say them, and as a tool's parameter wants them. Has no clock: what is relative stays so."""
 
 import re
 from dataclasses import dataclass

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from opspilot.core.messages import Json, ToolSpec
-from opspilot.models.demo.lexicon import ACTIONS, READING, READING_CHINESE, Idea
+from opspilot.models.demo.glossary import ACTIONS, READING, READING_CHINESE, VAGUE_ACTIONS
+from opspilot.models.demo.lexicon import Idea, listed
 from opspilot.models.demo.words import ideas_in, parts, stems
 
 
@@ -84,27 +85,27 @@ def first_sentence(text: str) -> str:
 
 
 _ROLE_NAMES: tuple[tuple[Role, frozenset[str]], ...] = (
-    (Role.REFERENCE, frozenset("ref reference cursor token handle".split())),
+    (Role.REFERENCE, listed("ref reference cursor token handle")),
     (Role.OFFSET, frozenset({"offset"})),
-    (Role.GROUP, frozenset("group facet aggregate dimension breakdown by tally bucket groupby countby".split())),
-    (Role.LEVEL, frozenset("level severity priority loglevel".split())),
-    (Role.SPAN, frozenset("hours minutes days seconds window lookback period duration timeframe".split())),
-    (Role.SINCE, frozenset("since start begin from after earliest".split())),
-    (Role.UNTIL, frozenset("until end before to latest".split())),
-    (Role.REASON, frozenset("reason comment note justification why explanation".split())),
-    (Role.ENVIRONMENT, frozenset("environment env stage".split())),
-    (Role.REGEX, frozenset("regex regexp pattern re".split())),
+    (Role.GROUP, listed("group facet aggregate dimension breakdown by tally bucket groupby countby")),
+    (Role.LEVEL, listed("level severity priority loglevel grade")),
+    (Role.SPAN, listed("hours minutes days seconds window lookback period duration timeframe")),
+    (Role.SINCE, listed("since start begin from after earliest")),
+    (Role.UNTIL, listed("until end before to latest")),
+    (Role.REASON, listed("reason comment note justification why explanation")),
+    (Role.ENVIRONMENT, listed("environment env stage")),
+    (Role.REGEX, listed("regex regexp pattern re")),
     (
         Role.QUERY,
-        frozenset(
+        listed(
             "query q text keyword keywords search term terms phrase contains containing question needle "
-            "words topic message substring find about".split()
+            "words topic message substring find about"
         ),
     ),
-    (Role.SOURCE, frozenset("file path filename logfile source stream log document doc folder".split())),
+    (Role.SOURCE, listed("file path filename logfile source stream log document doc folder")),
 )
-_IDENTITY_NAMES = frozenset("id ids key code uid uuid number no slug".split())
-_SUBJECT_NAMES = frozenset("name title subject target host user label".split())
+_IDENTITY_NAMES = listed("id ids key code uid uuid number no slug")
+_SUBJECT_NAMES = listed("name title subject target host user label")
 _REGEX_WORDS = re.compile(r"(?i)regular expression|\bregexp?\b|正则")
 _GROUP_WORDS = re.compile(r"(?i)\b(count|group|tally|aggregate|break down)\w* (\w+ )?(by|per)\b|分组|按.{0,6}统计")
 
@@ -189,10 +190,9 @@ def _role(name: str, description: str, kind: str) -> Role:
     for role, names in _ROLE_NAMES:
         if names & set(words):
             fits = kind == "string" or role in {Role.SPAN, Role.OFFSET}
-            if role is Role.REGEX and not _REGEX_WORDS.search(f"{name} {description}"):
-                role = Role.QUERY
             if fits and not (role is Role.SOURCE and set(words) & _IDENTITY_NAMES):
-                return role
+                plain = role is Role.REGEX and not _REGEX_WORDS.search(f"{name} {description}")
+                return Role.QUERY if plain else role
     if kind in {"integer", "number"}:
         return Role.IDENTITY if set(words) & {"id", "uid"} else Role.OTHER
     if kind != "string":
@@ -233,7 +233,7 @@ def _acts(spec: ToolSpec) -> bool:
     """Does the tool change something? Said by the first verb of its name, else by that of its description."""
     words = parts(spec.name)
     verb = next((word for word in words if word in READING or word in ACTION_WORDS), "")
-    if verb in READING or (verb in _VAGUE_ACTIONS and READING & set(words)):
+    if verb in READING or (verb in VAGUE_ACTIONS and READING & set(words)):
         return False
     if verb and words[0] == verb:
         return True
@@ -244,9 +244,3 @@ def _acts(spec: ToolSpec) -> bool:
     opening = parts(" ".join(spec.description.split()[:1]))
     forms = {form for word in opening[:1] for form in (word, word.removesuffix("s"), word.removesuffix("es"))}
     return not forms & READING and bool(forms & ACTION_WORDS or verb)
-
-
-_VAGUE_ACTIONS = frozenset(
-    "run file open close set lock post page patch move release apply write add block raise".split()
-)
-"""Words that are as often a thing as a deed: beside a word for reading they don't make a tool that acts."""

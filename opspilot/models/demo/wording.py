@@ -1,4 +1,4 @@
-"""The planner's own sentences, in English and Chinese. They hold no digit, so that every number in an answer is quoted."""
+"""The planner's own sentences, in English and Chinese. They hold no digit: every number in an answer is quoted."""
 
 from types import MappingProxyType
 

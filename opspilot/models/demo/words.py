@@ -1,7 +1,7 @@
 """Cutting text into words, in English and Chinese, and telling how alike two texts are. Pure; knows no tools.
 
-Chinese is cut by the longest known word; what lies between known words stays whole. A segmenter with a dictionary of its
-own was left out: it cuts unknown names (which matter most here) into syllables, and known words are few enough to list.
+Chinese is cut by the longest known word; what lies between known words stays whole. A segmenter with a dictionary of
+its own was left out: it cuts unknown names (which matter most) into syllables, and known words are few enough to list.
 """
 
 import re
@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from opspilot.models.demo.lexicon import CHINESE, ENGLISH, STOP_CHINESE, STOP_ENGLISH, TRANSLATION, Idea
+from opspilot.models.demo.glossary import TRANSLATION
+from opspilot.models.demo.lexicon import CHINESE, ENGLISH, STOP_CHINESE, STOP_ENGLISH, Idea
 
 CJK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 
@@ -126,12 +127,33 @@ def singular(word: str) -> str:
     return word
 
 
-_ENDINGS = tuple("ational ations ation ings ing edly ments ment ies ied ers er ors or ed es ly s e y".split())
+_ENDINGS = (
+    "ational",
+    "ations",
+    "ation",
+    "ings",
+    "ing",
+    "edly",
+    "ments",
+    "ment",
+    "ies",
+    "ied",
+    "ers",
+    "er",
+    "ors",
+    "or",
+    "ed",
+    "es",
+    "ly",
+    "s",
+    "e",
+    "y",
+)
 
 
 @cache
 def stem(word: str) -> str:
-    """What `handling`, `handled` and `handles` have in common. Rough, and meant only to compare words with each other."""
+    """What `handling`, `handled` and `handles` have in common. Rough: meant only to compare words with each other."""
     word = word.lower()
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -161,7 +183,7 @@ def plain(text: str) -> str:
 
 
 def likeness(wanted: str, offered: str) -> float:
-    """How well an offered name fits a wanted one: 1 for the same, above 0.5 when one holds the other, else shared words."""
+    """How well an offered name fits a wanted one: 1 if the same, above 0.5 if one is in the other, else by words."""
     left, right = plain(wanted), plain(offered)
     if not left or not right:
         return 0.0

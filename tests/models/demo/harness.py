@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -31,6 +31,18 @@ class Refused(Exception):
         super().__init__(message)
         self.message = message
         self.code = code
+
+
+class Usable(Protocol):
+    """What the harness needs of a tool."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    def call(self, arguments: Mapping[str, Json]) -> Json: ...
 
 
 @dataclass(frozen=True)
@@ -84,12 +96,15 @@ def reply_to(request: ModelRequest) -> ModelReply:
 
 def run(
     question: str,
-    tools: Sequence[Toy],
+    tools: Sequence[Usable],
     *,
     before: Sequence[Message] = (),
-    answers: Mapping[str, ToolMessage] | None = None,
+    failures: Mapping[str, str] | None = None,
 ) -> Run:
-    """Ask and go on until the answer. Fails on an invalid or repeated call, and when it takes more than five steps."""
+    """Ask and go on until the answer. Fails on an invalid or repeated call, and when it takes more than five steps.
+
+    `failures`: observations by tool, instead of what the tool says.
+    """
     done = Run([*before, UserMessage(question)])
     by_name = {tool.name: tool for tool in tools}
     seen: set[str] = set()
@@ -107,12 +122,14 @@ def run(
             key = f"{call.name} {json.dumps(json.loads(call.arguments), sort_keys=True)}"
             assert key not in seen, f"{key} is called again"
             seen.add(key)
-            message = (answers or {}).get(call.name) or observe(by_name[call.name], call.id, json.loads(call.arguments))
+            message = observe(by_name[call.name], call.id, json.loads(call.arguments))
+            if failures:
+                message = ToolMessage(call.id, call.name, failures[call.name], ok=False)
             done.results.append(message.text)
             done.messages.append(ToolMessage(call.id, call.name, message.text, message.ok))
 
 
-def observe(tool: Toy, call_id: str, arguments: Mapping[str, Json]) -> ToolMessage:
+def observe(tool: Usable, call_id: str, arguments: Mapping[str, Json]) -> ToolMessage:
     """Make a call as the runtime would. Arguments that don't validate fail the test."""
     try:
         data = tool.call(arguments)
