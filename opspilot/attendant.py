@@ -24,8 +24,8 @@ from opspilot.prompting import Prompt, Question
 GLANCE_SECONDS = 0.2
 QUIET_SECONDS = 0.4
 """A run that has asked and written nothing for this long may be waiting: it is asked whether it is."""
-LONELY_SECONDS = 15.0
-"""Silence after which it is worth a look whether there is any worker."""
+HINDRANCE_SECONDS = 5.0
+"""Silence after which it is worth a look, this often, whether something is in the way."""
 
 
 class ExitStatus(IntEnum):
@@ -134,7 +134,7 @@ class Attendant:
 
     async def _assist(self, session: str) -> ExitStatus:
         """Between entries: show what is going on, ask what is open. Returns only when nobody is here to be asked."""
-        warned = False
+        looked_at, told = time.monotonic(), ""
         while True:
             await asyncio.sleep(GLANCE_SECONDS)
             silent_seconds = time.monotonic() - self._written_at
@@ -144,10 +144,13 @@ class Attendant:
                     return ExitStatus.WAITS_FOR_PERSON
                 continue
             self._view.draft(await self._pilot.drafts(session))
-            if silent_seconds > LONELY_SECONDS and not warned and await self._pilot.workers() == 0:
-                warned = True
-                self._view.pause()
-                self._say("No worker is running; the run goes on as soon as one is back.")
+            if time.monotonic() - max(looked_at, self._written_at) > HINDRANCE_SECONDS:
+                looked_at = time.monotonic()
+                hindrance = await self._pilot.hindrance(session)
+                if hindrance and hindrance != told:
+                    told = hindrance
+                    self._view.pause()
+                    self._say(hindrance)
 
     async def _waits(self, session: str) -> bool:
         status = await self._pilot.status(session)

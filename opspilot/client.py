@@ -94,6 +94,11 @@ class Asked:
     after: int
 
 
+def new_session() -> str:
+    """A name for a session that nobody named."""
+    return f"ops-{secrets.token_hex(4)}"
+
+
 class OpsPilot:
     """What one person may do. Every method raises `OpsPilotError` with a sentence for that person, and nothing else."""
 
@@ -129,7 +134,7 @@ class OpsPilot:
         asked, `Unreachable` when no run accepted it in time.
         """
         refusals.check_text(text)
-        session = session or f"ops-{secrets.token_hex(4)}"
+        session = session or new_session()
         refusals.check_session(session)
         known = await self._reading(self._journal.session, session)
         if known is not None:
@@ -284,6 +289,20 @@ class OpsPilot:
             # temporalio 1.35 has no word for a paused run, which is open.
             return True
         return description.status is WorkflowExecutionStatus.RUNNING
+
+    async def hindrance(self, session: str) -> str:
+        """Why the run may not be getting on: nobody works, or something is tried again. Empty when nothing is known."""
+        if await self.workers() == 0:
+            return "No worker is running; the run goes on as soon as one is back."
+        handle = self._temporal.get_workflow_handle(session)
+        try:
+            description = await handle.describe(rpc_timeout=timedelta(seconds=QUERY_SECONDS))
+        except (RPCError, ValueError):
+            return ""
+        for pending in description.raw_description.pending_activities:
+            if pending.attempt > 1 and pending.last_failure.message:
+                return refusals.tried_again(pending.activity_type.name, pending.last_failure.message)
+        return ""
 
     async def workers(self) -> int | None:
         """How many workers have lately asked for work; None when Temporal does not say."""

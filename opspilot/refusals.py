@@ -62,7 +62,7 @@ def refused(error: RPCError | WorkflowUpdateFailedError, session: str, where: st
     """What an error means for someone who wants something of this session at this address."""
     if isinstance(error, WorkflowUpdateFailedError):
         return UsageError(error.cause.message if isinstance(error.cause, ApplicationError) else str(error.cause))
-    text = error.message.strip().split("\n", 1)[0][:300]
+    text = _first_line(error.message)
     if _no_run(error):
         return UsageError(f"Session {session} has no open run.")
     if "search attribute" in text.lower():
@@ -90,6 +90,12 @@ def not_accepted(session: str, where: str, seconds: float) -> OpsPilotError:
     )
 
 
+def tried_again(activity: str, failure: str) -> str:
+    """An activity failed and waits for its next attempt."""
+    what = {"call_model": "The model call", "run_tool": "A tool call"}.get(activity, "Writing the journal")
+    return f"{what} failed and is tried again: {_first_line(failure)}"
+
+
 def gone(session: str, message: str) -> OpsPilotError:
     """A run closed and the journal does not say how; `message` is what the run itself said of it, if anything."""
     return OpsPilotError(
@@ -109,3 +115,7 @@ def other_journal(session: str) -> OpsPilotError:
 
 def _no_run(error: RPCError) -> bool:
     return error.status is RPCStatusCode.NOT_FOUND and "amespace" not in error.message
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0][:300]

@@ -88,11 +88,17 @@ class JsonView:
         """Nothing moves here."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave what to do about it to the command; rich would end the process from inside."""
+        raise BrokenPipeError
+
+
 class TerminalView:
     """Standard output for people. `console_address` is the web console's, empty when it is not known."""
 
     def __init__(self, output: TextIO, namespace: str = "default", console_address: str = "") -> None:
-        self._console = Console(file=output, highlight=False, soft_wrap=True, markup=False, emoji=False)
+        self._console = _Console(file=output, highlight=False, soft_wrap=True, markup=False, emoji=False)
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal
         self._namespace = namespace
         self._address = console_address
@@ -104,10 +110,6 @@ class TerminalView:
 
     def show(self, entry: Entry) -> None:
         """Print an entry; kinds that people need not see print nothing."""
-        if entry.step is not None and entry.step != self._step and entry.kind is Kind.ASSISTANT_MESSAGE:
-            self._step = entry.step
-            self._line()
-            self._line(f"Step {entry.step}", "bold")
         match entry.kind:
             case Kind.RUN_STARTED:
                 self._started(entry)
@@ -162,6 +164,12 @@ class TerminalView:
     def _line(self, text: str = "", style: str = "") -> None:
         self._console.print(Text(printable(text), style=style))
 
+    def _head(self, entry: Entry) -> None:
+        if entry.step is not None and entry.step != self._step:
+            self._step = entry.step
+            self._line()
+            self._line(f"Step {entry.step}", "bold")
+
     def _started(self, entry: Entry) -> None:
         model = str(entry.data.get("model", ""))
         tools = entry.data.get("tools") or []
@@ -181,6 +189,7 @@ class TerminalView:
             return
         self._said = text
         if entry.data.get("tool_calls"):
+            self._head(entry)
             self._indented(text.split("\n"), "  ", "italic")
         else:
             self._answer(text)
@@ -195,6 +204,7 @@ class TerminalView:
     def _call(self, entry: Entry) -> None:
         name = str(entry.data.get("name", ""))
         self._running[entry.call or ""] = (name, 0.0)
+        self._head(entry)
         self._line(f"  → {entry.call} {name} {arguments_line(entry.data.get('arguments'))}".rstrip())
 
     def _result(self, entry: Entry) -> None:
