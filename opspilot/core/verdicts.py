@@ -39,7 +39,7 @@ def reply_entries(
                 "text": reply.text,
                 "tool_calls": [asdict(call) for call in calls],
                 "provider": reply.provider,
-                "opaque": dict(reply.opaque),
+                "opaque": dict(reply.opaque) if calls == reply.calls else {},
                 "finish": reply.finish.value,
                 "usage": asdict(reply.usage),
                 **({"reasoning": reply.reasoning} if reply.reasoning else {}),
