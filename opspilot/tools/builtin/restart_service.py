@@ -77,7 +77,7 @@ class Config(BaseModel):
 
 def build(name: str, config: Config, place: ToolPlace) -> Tool:
     """The tool for one command."""
-    catalog = Catalog(place.base / config.catalog) if config.catalog is not None else None
+    catalog = Catalog(place.base / config.catalog.expanduser()) if config.catalog is not None else None
     service_type = Annotated[str, Field(max_length=63, description="The service's name, as in the catalogue.")]
     reason_type = Annotated[
         str, Field(min_length=1, max_length=500, description="Why, for the person who has to agree to it.")

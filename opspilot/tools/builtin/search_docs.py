@@ -29,7 +29,7 @@ class Config(BaseModel):
 
 def build(name: str, config: Config, place: ToolPlace) -> Tool:
     """The tool for one folder. A folder that isn't there is reported when the tool is called."""
-    folder = place.base / config.path
+    folder = place.base / config.path.expanduser()
     index = DocsIndex(folder)
 
     def search_docs(

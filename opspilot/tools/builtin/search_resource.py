@@ -30,7 +30,7 @@ class Config(BaseModel):
 
 def build(name: str, config: Config, place: ToolPlace) -> Tool:
     """The tool for one catalogue. A path that isn't there is reported when the tool is called."""
-    path = place.base / config.path
+    path = place.base / config.path.expanduser()
     catalog = Catalog(path)
 
     def search_resource(

@@ -147,12 +147,31 @@ def test_a_service_is_known_by_what_people_call_it(tool: Tool, run_tool: CallToo
 def test_a_service_that_is_not_there_is_answered_with_those_that_are(
     tool: Tool, run_tool: CallTool, logs: Path
 ) -> None:
+    (logs / "payment-api.log").write_text("one\ntwo\n")
+    (logs / "payment-jobs.log").write_text("three\n")
+    result = run_tool(tool, {"service": "payment"})
+    assert result["matched"] == 0
+    assert result["notes"][0] == "There is no service 'payment' in these logs."
+    assert result["services"] == [{"service": "payment-api", "lines": 2}, {"service": "payment-jobs", "lines": 1}]
+    assert set(result["did_you_mean"]) == {"payment-api", "payment-jobs"}
+    assert "did_you_mean" not in run_tool(tool, {"service": "支付服务"})
+
+
+@pytest.mark.parametrize("asked", ["paymnet", "pay", "payments"])
+def test_when_only_one_service_can_be_meant_its_lines_are_given_and_this_is_said(
+    tool: Tool, run_tool: CallTool, logs: Path, asked: str
+) -> None:
     (logs / "payment.log").write_text("one\ntwo\n")
     (logs / "orders.log").write_text("three\n")
-    result = run_tool(tool, {"service": "paymnet"})
-    assert result["matched"] == 0
-    assert result["services"] == [{"service": "payment", "lines": 2}, {"service": "orders", "lines": 1}]
-    assert result["did_you_mean"] == ["payment"]
+    result = run_tool(tool, {"service": asked})
+    assert result["matched"] == 2
+    assert result["notes"][0] == f"There is no service {asked!r}; these are the lines of 'payment'."
+
+
+def test_a_service_without_a_matching_line_is_not_taken_for_unknown(tool: Tool, run_tool: CallTool, logs: Path) -> None:
+    (logs / "OpenSSH.log").write_text(SSH)
+    result = run_tool(tool, {"service": "openssh", "text": "nothing like it"})
+    assert result["notes"] == ["No line contains the text as it stands: try fewer or other words."]
 
 
 def test_a_stack_trace_belongs_to_the_line_before_it(tool: Tool, run_tool: CallTool, logs: Path) -> None:

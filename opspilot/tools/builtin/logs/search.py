@@ -12,6 +12,7 @@ from opspilot.tools.builtin.logs.files import LogFile, RawLine, UnreadableLog, r
 from opspilot.tools.builtin.logs.formats import TEXT, detect_format, parse_line
 from opspilot.tools.builtin.logs.levels import RANK, Level
 from opspilot.tools.builtin.logs.line import Clock, LogLine, service_of_path
+from opspilot.tools.builtin.logs.services import normal_service
 from opspilot.tools.builtin.logs.tally import Coverage, Tally
 from opspilot.tools.builtin.logs.values import Found
 
@@ -46,12 +47,6 @@ class Query:
     def needs_every_line(self) -> bool:
         """Must lines be understood even where the text isn't in them? For the time before them, or their service."""
         return bool(self.service) or self.since is not None or self.until is not None
-
-
-def normal_service(name: str) -> str:
-    """A service's name without what people add to it or leave out: case, `-service`, `-svc`, separators."""
-    lowered = regex.sub(r"[\s_.]+", "-", name.strip().lower())
-    return regex.sub(r"-?(?:service|svc)$", "", lowered) or lowered
 
 
 def search(
