@@ -14,7 +14,8 @@ from opspilot.core.contract import RunRequest
 from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
 from opspilot.core.observations import COUNTED_AS_FAILURE, ErrorCode
 from opspilot.core.state import Phase, RunState
-from tests.core.simulation import ANN, Line, Simulation, What
+from tests.core.record import Line, What
+from tests.core.simulation import ANN, Simulation
 
 tapes = st.binary(min_size=20, max_size=40) | st.binary(min_size=100, max_size=300)
 bounds = st.builds(
