@@ -183,6 +183,25 @@ def test_a_stack_trace_belongs_to_the_line_before_it(tool: Tool, run_tool: CallT
     assert (inside["line"], inside["time"]) == (2, "2026-11-30T10:00:00Z")
 
 
+def test_a_line_without_a_time_is_given_that_of_the_line_before_it_or_none(
+    tool: Tool, run_tool: CallTool, logs: Path
+) -> None:
+    """Also where the lines between were passed over, because they don't have the text."""
+    (logs / "a.log").write_text(
+        "2026-11-30 10:00:00 INFO x - here\n2026-11-30 11:00:00 INFO x - b\nhere too\nbetween\nhere, later\n"
+    )
+    times = {line["line"]: line.get("time") for line in run_tool(tool, {"text": "here"})["lines"]}
+    assert times == {1: "2026-11-30T10:00:00Z", 3: "2026-11-30T11:00:00Z", 5: None}
+
+
+def test_lines_that_lack_a_level_or_a_time_are_counted_only_if_they_fit_otherwise(
+    tool: Tool, run_tool: CallTool, logs: Path
+) -> None:
+    (logs / "a.log").write_text("needle\nneedle too\nother\n")
+    assert "2 otherwise fitting lines have no level" in run_tool(tool, {"text": "needle", "level": "info"})["notes"][0]
+    assert "2 otherwise fitting lines have no time" in run_tool(tool, {"pattern": "^needle", "since": "1d"})["notes"][0]
+
+
 def test_folders_below_gzip_and_carriage_returns_are_read(tool: Tool, run_tool: CallTool, logs: Path) -> None:
     (logs / "web" / "old").mkdir(parents=True)
     (logs / "web" / "old" / "app.log.1.gz").write_bytes(gzip.compress(b"ERROR one\r\nERROR two\r\n"))

@@ -119,76 +119,82 @@ class _Scan:
 
     def _look_at(self, text: str, number: int) -> None:
         query = self.query
-        if not query.needs_every_line and "\\" not in text and self.needle not in text.casefold():
-            if text[:1] not in (" ", "\t", ""):
-                self.head = text
+        # What has no backslash says the same raw as understood, so that most lines need not be understood at all.
+        if not query.needs_every_line and "\\" not in text and not self._has_words(text, text, number):
+            if not _continues(text):
+                self.head, self.head_time = text, None
             return
         line, line_time = self._understand(text)
         service = line.service or self.file_service
         if query.needs_every_line:
             self.tally.saw(service, line_time)
-        if not self._wanted(line, text, service):
+        if not self._is_of_service(service) or not self._has_words(text, line.message, number):
             return
-        if not self._in_time(line_time):
-            return
-        groups = self._groups(line, text, number)
-        if query.pattern is not None and groups is None:
-            return
-        at = groups.start() if groups is not None else max(0, text.casefold().find(self.needle))
-        found = Found(line, text, self.file.name, number, service, line_time, groups, at)
-        self.tally.add(found, query.count_by, query.limit, self.zone)
+        if self._fits(line, line_time):
+            groups = self._groups(text, line.message, number)
+            at = groups.start() if groups is not None else max(0, text.casefold().find(self.needle))
+            found = Found(line, text, self.file.name, number, service, line_time, groups, at)
+            self.tally.add(found, query.count_by, query.limit, self.zone)
 
     def _understand(self, text: str) -> tuple[LogLine, float | None]:
-        """The line, and its time: its own, else that of the line that it continues."""
+        """The line, and its time: its own, else that of the line before it, if that is known."""
         line = parse_line(text, self.coverage.format, self.clock)
-        if text[:1] not in (" ", "\t", "") or line.time is not None:
-            self.head = line
-            if line.time is not None:
-                self.head_time = line.time
-            return line, line.time if line.time is not None else self.head_time
+        if line.time is not None:
+            self.head, self.head_time = line, line.time
+            return line, line.time
         if isinstance(self.head, str):
             self.head = parse_line(self.head, self.coverage.format, self.clock)
-        if self.head is None:
-            return line, self.head_time
-        if self.head.time is not None:
             self.head_time = self.head.time
-        return LogLine(line.message, None, line.level, self.head.service, {}), self.head_time
+        if not _continues(text):
+            self.head = line
+        elif self.head is not None:
+            line = LogLine(line.message, level=line.level, service=self.head.service)
+        return line, self.head_time
 
-    def _wanted(self, line: LogLine, text: str, service: str) -> bool:
-        if self.wanted_service and self.wanted_service not in (
-            normal_service(service),
-            normal_service(self.file_service),
-        ):
-            return False
-        if self.needle and self.needle not in text.casefold() and self.needle not in line.message.casefold():
-            return False
-        if self.query.level is None:
-            return True
-        if line.level is None:
-            self.tally.without_level += 1
-            return False
-        return RANK[line.level] >= RANK[self.query.level]
+    def _is_of_service(self, service: str) -> bool:
+        wanted = self.wanted_service
+        return not wanted or wanted in (normal_service(service), normal_service(self.file_service))
 
-    def _in_time(self, line_time: float | None) -> bool:
-        since, until = self.query.since, self.query.until
-        if since is None and until is None:
-            return True
-        if line_time is None:
-            self.tally.without_time += 1
+    def _has_words(self, text: str, message: str, number: int) -> bool:
+        """Are the query's text and pattern in the line, or in what it says?"""
+        if self.needle not in text.casefold() and self.needle not in message.casefold():
             return False
-        return (since is None or line_time >= since) and (until is None or line_time <= until)
+        return self.query.pattern is None or self._groups(text, message, number) is not None
 
-    def _groups(self, line: LogLine, text: str, number: int) -> regex.Match[str] | None:
+    def _groups(self, text: str, message: str, number: int) -> regex.Match[str] | None:
         pattern = self.query.pattern
         if pattern is None:
             return None
         try:
             found = pattern.search(text, timeout=_SECONDS_PER_LINE, concurrent=True)
-            if found is None and line.message not in text:
-                found = pattern.search(line.message, timeout=_SECONDS_PER_LINE, concurrent=True)
+            if found is None and message not in text:
+                found = pattern.search(message, timeout=_SECONDS_PER_LINE, concurrent=True)
         except TimeoutError as error:
             raise PatternTooSlow(f"{self.file.name}:{number}") from error
         return found
+
+    def _fits(self, line: LogLine, line_time: float | None) -> bool:
+        """Are level and time as asked? A line that is right but for lacking one of them is counted as such."""
+        query = self.query
+        if query.level is not None and line.level is not None and RANK[line.level] < RANK[query.level]:
+            return False
+        if line_time is not None:
+            if query.since is not None and line_time < query.since:
+                return False
+            if query.until is not None and line_time > query.until:
+                return False
+        if query.level is not None and line.level is None:
+            self.tally.without_level += 1
+            return False
+        if line_time is None and (query.since is not None or query.until is not None):
+            self.tally.without_time += 1
+            return False
+        return True
+
+
+def _continues(text: str) -> bool:
+    """Does a line that begins like this belong to the one before it?"""
+    return text[:1] in (" ", "\t", "")
 
 
 _COLOUR = regex.compile(r"\x1b\[[0-9;]*[A-Za-z]")
