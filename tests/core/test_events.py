@@ -190,6 +190,13 @@ ROWS = [
         id="a journal that is behind ends the run, with its messages",
     ),
     # closing and after
+    pytest.param(
+        replace(SECOND, stop=StopReason.CANCELLED),
+        [RunClosed(0)],
+        "end",
+        {"stop": StopReason.CANCELLED},
+        id="a run that was stopped between two steps closes",
+    ),
     pytest.param(CLOSING, [RunClosed(0)], "end", {"closes": 1}, id="closed is ended"),
     pytest.param(CLOSING, [StopRequested(), RunClosed(0)], "end", {"stop": StopReason.ANSWERED}, id="a stop too late"),
     pytest.param(
