@@ -7,7 +7,7 @@ from opspilot.models.demo.findings import Entity, Excerpt, Findings, Tally
 from opspilot.models.demo.grounding import Sheet, one_line, short
 from opspilot.models.demo.history import Done
 from opspilot.models.demo.lexicon import Idea, listed
-from opspilot.models.demo.logs import dimension_tallies, message_tallies
+from opspilot.models.demo.logs import dimension_tallies, grouped_tallies, message_tallies
 from opspilot.models.demo.needs import Kind, Need, question_stems
 from opspilot.models.demo.toolbox import Role, ToolCard
 from opspilot.models.demo.words import ideas_in, parts, stems
@@ -86,6 +86,8 @@ def _logs(need: Need, case: Case, sheet: Sheet) -> None:
     if call is not calls[0] and not calls[0].useful:
         sheet.write("relaxed", own={"about": about})
     question, findings = case.question, call.findings
+    if extreme := next((word.text for word in question.words if Idea.EXTREME in word.ideas), ""):
+        sheet.write("not_sorted", own={"words": extreme})
     if question.counts:
         for name, value in findings.totals.items():
             if set(parts(name)) & _TOTAL_NAMES:
@@ -102,10 +104,6 @@ def _logs(need: Need, case: Case, sheet: Sheet) -> None:
 
 
 _TOTAL_NAMES = listed("matched matches total hits found count lines 总数 命中 条数 总计")
-_OTHER_GROUPS = listed(
-    "level levels severity shape shapes template templates message messages other others file "
-    "files format formats coverage pattern patterns"
-)
 
 
 def _counted_rows(call: Done, case: Case) -> list[Tally]:
@@ -113,9 +111,7 @@ def _counted_rows(call: Done, case: Case) -> list[Tally]:
     question, findings = case.question, call.findings
     rows = dimension_tallies(findings.tallies, question.dimension, question.dimension_idea)
     if not rows and _grouped(call, case):
-        groups = dict.fromkeys(row.group for row in findings.tallies if not set(parts(row.group)) & _OTHER_GROUPS)
-        group = next(iter(groups), None)
-        rows = tuple(row for row in findings.tallies if row.group == group)
+        rows = grouped_tallies(findings.tallies)
     return sorted(rows, key=lambda row: -int(row.count) if row.count.isdigit() else 0)
 
 

@@ -25,6 +25,7 @@ class Idea(StrEnum):
     RECENT = "recent"
     COMPARE = "compare"
     ALERT = "alert"
+    EXTREME = "extreme"
 
 
 def listed(words: str) -> frozenset[str]:
@@ -87,6 +88,7 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
         Idea.RECENT: listed("recent recently latest lately newest last current currently now"),
         Idea.COMPARE: listed("compare compares comparison against match matches matching cross-check versus"),
         Idea.ALERT: listed("alert alerts alarm alarms"),
+        Idea.EXTREME: listed("slowest fastest longest shortest smallest lowest heaviest"),
     }
 )
 
@@ -208,6 +210,7 @@ CHINESE: MappingProxyType[Idea, tuple[str, ...]] = MappingProxyType(
         Idea.RECENT: ("最近", "近期", "最新", "目前", "当前", "近来", "这几天", "刚才", "刚刚"),
         Idea.COMPARE: ("对照", "对比", "比较", "比对", "对一下", "核对"),
         Idea.ALERT: ("告警", "警报", "报警", "预警"),
+        Idea.EXTREME: ("最慢", "最快", "最长", "最短", "最小", "最低", "耗时最长"),
     }
 )
 

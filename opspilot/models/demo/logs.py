@@ -9,7 +9,7 @@ from opspilot.models.demo.case import Case, Proposal, identify, needs_lookup, su
 from opspilot.models.demo.findings import Tally
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.history import HUMAN_CODES, Done
-from opspilot.models.demo.lexicon import CHINESE, ENGLISH, Idea, listed
+from opspilot.models.demo.lexicon import CHINESE, ENGLISH, STOP_ENGLISH, Idea, listed
 from opspilot.models.demo.needs import Kind, Need
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
 from opspilot.models.demo.words import CJK, ideas_in, parts
@@ -76,7 +76,14 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
     if target is None and tool.with_role(Role.SOURCE) is None and not query:
         query = subject
     level = "error" if question.ideas & {Idea.ERRORS, Idea.ALERT} and not query else ""
+    if query in _LEVELS and (leveled := tool.with_role(Role.LEVEL)) and _LEVELS[query] in leveled.choices:
+        query, level = "", _LEVELS[query]
     return Wish(question.text, query, "", subject, source, level, _group(tool, case), question.span)
+
+
+_LEVELS = {word: word for word in ("warning", "error", "critical", "fatal", "debug", "info", "notice")} | {
+    "警告": "warning"
+}
 
 
 def _without(name: str, text: str) -> str:
@@ -110,6 +117,10 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
     wish = _as_tried(tool, first_wish(need, tool, case), last)
     renamed = list(_renamed(wish, tool, last))
     reworded = [replace(wish, query=_without(case.named, text)) for text in need.texts[1:]]
+    words = [word for word in need.texts[0].split() if word not in STOP_ENGLISH] if need.texts else []
+    if len(words) > 1 and tool.with_role(Role.REGEX):
+        in_any_order = "(?i)" + "".join(f"(?=.*{re.escape(word)})" for word in words)
+        reworded.insert(1, replace(wish, query="", regex=in_any_order))
     yield from (*reworded, *renamed) if last.ok else (*renamed, *reworded)
     if wish.group and last.code:
         yield replace(wish, group="")
@@ -118,6 +129,8 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
         yield replace(wish, level="", query="fail")
     if wish.span:
         yield replace(wish, span=None)
+    if wish.query and (wish.source or wish.subject) and not case.question.counts:
+        yield replace(wish, query="")
     for name in dict.fromkeys(value for value in (wish.subject, wish.source) if value):
         yield replace(
             wish,
@@ -132,6 +145,8 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
 def _renamed(wish: Wish, tool: ToolCard, last: Done) -> Iterator[Wish]:
     """The same search under the name that the result or the error offers instead."""
     for attribute, parameter in (("subject", _target(tool)), ("source", tool.with_role(Role.SOURCE))):
+        if attribute == "source" and last.ok:
+            continue  # the file was found, and what it was searched for wasn't in it
         name = str(getattr(wish, attribute))
         if name and parameter is not None and (better := suggestion(last, name, parameter.name)):
             yield replace(wish, subject=better) if attribute == "subject" else replace(wish, source=better)
@@ -163,12 +178,11 @@ def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) ->
     group, regex = tool.with_role(Role.GROUP), tool.with_role(Role.REGEX)
     if not question.dimension or question.dimension_idea is Idea.ERRORS or group is None:
         return None
-    if any(call.arguments.get(group.name) for call in done):
-        return None
     last = done[-1]
-    if str(last.arguments.get(group.name, "")) or dimension_tallies(
-        last.findings.tallies, question.dimension, question.dimension_idea
-    ):
+    if dimension_tallies(last.findings.tallies, question.dimension, question.dimension_idea):
+        return None
+    tried = [call.arguments[group.name] for call in done if call.arguments.get(group.name)]
+    if last.arguments.get(group.name) and (grouped_tallies(last.findings.tallies) or len(tried) > 1):
         return None
     wish = _as_tried(tool, first_wish(need, tool, case), last)
     idea_words = _same_idea(question.dimension_idea) | {question.dimension}
@@ -194,23 +208,18 @@ _ADDRESS = r"\d+\.\d+\.\d+\.\d+"
 
 
 def capture_for(dimension: str, idea: Idea | None, texts: list[str]) -> tuple[str, str] | None:
-    """A group's name and a pattern that captures the wanted thing in lines like these; None when they don't show it."""
-    words = _same_idea(idea) | {dimension}
+    """A group's name and the pattern that captures the wanted thing in most of these lines; None when none shows it."""
+    words = sorted(word for word in _same_idea(idea) | {dimension} if word.isascii())
     name = "address" if idea is Idea.HOST else "user" if idea is Idea.USER else "value"
-    keys = sorted(
-        {key for text in texts for key in re.findall(r"\b([A-Za-z_]+)=[^\s,;]", text) if set(parts(key)) & words}
-    )
-    if keys:
-        return name, rf"\b{keys[0]}=(?P<{name}>[^\s,;]+)"
+    said = "|".join(map(re.escape, words))
+    patterns = [rf"\b\w*(?:{said})=(?P<{name}>[^\s,;]+)", rf"\b(?:{said})[ :]+(?P<{name}>[^\s,;]+)"] if said else []
     if idea is Idea.HOST:
-        if any(re.search(_ADDRESS, text) for text in texts):
-            return name, rf"(?P<{name}>{_ADDRESS})"
-        if any(re.search(r"\bfrom [\w.-]+", text) for text in texts):
-            return name, rf"\bfrom (?P<{name}>[\w.-]+)"
-    for word in sorted(words):
-        if word.isascii() and any(re.search(rf"(?i)\b{re.escape(word)}[ :]+\S", text) for text in texts):
-            return name, rf"\b{re.escape(word)}[ :]+(?P<{name}>[^\s,;]+)"
-    return None
+        patterns += [rf"(?P<{name}>{_ADDRESS})", rf"\bfrom (?P<{name}>[\w.-]+)"]
+    if idea is Idea.USER:
+        patterns.insert(0, rf"\b(?:for|user) (?:\w+ user )?(?P<{name}>[^\s:,;]+)")
+    matched = {pattern: sum(bool(re.search(f"(?i){pattern}", text)) for text in texts) for pattern in patterns}
+    best = max(patterns, key=lambda pattern: matched[pattern], default=None)
+    return (name, best) if best is not None and matched[best] else None
 
 
 def dimension_tallies(tallies: tuple[Tally, ...], dimension: str, idea: Idea | None) -> tuple[Tally, ...]:
@@ -224,6 +233,19 @@ def dimension_tallies(tallies: tuple[Tally, ...], dimension: str, idea: Idea | N
 
 
 _CHINESE_MESSAGES = re.compile("消息|报错|错误|内容|信息|模板")
+
+
+_OTHER_GROUPS = listed(
+    "level levels severity shape shapes template templates message messages other others file files format formats "
+    "coverage pattern patterns"
+)
+
+
+def grouped_tallies(tallies: tuple[Tally, ...]) -> tuple[Tally, ...]:
+    """The rows of the counts that a call asked for: the first group that isn't what such a tool always counts."""
+    groups = dict.fromkeys(row.group for row in tallies if not set(parts(row.group)) & _OTHER_GROUPS)
+    group = next(iter(groups), None)
+    return tuple(row for row in tallies if row.group == group)
 
 
 def message_tallies(tallies: tuple[Tally, ...]) -> tuple[Tally, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from opspilot.core.messages import Finish, ModelReply, ModelRequest, ProtocolCall, ToolSpec, Usage
 from opspilot.core.ports import Model
 from opspilot.models.demo.answer import write_answer
+from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, Proposal
 from opspilot.models.demo.followup import merged
 from opspilot.models.demo.history import Dialogue, read_dialogue
@@ -52,6 +53,8 @@ def decide(request: ModelRequest) -> tuple[str, tuple[ProtocolCall, ...]]:
             step = len(dialogue.steps) + len(dialogue.before) + 1
             calls = tuple(_call(proposal, step, index) for index, proposal in enumerate(proposals, 1))
             return _announced(proposals, case.question), calls
+        if request.force and (refusal := _cannot_call(case, request.force)):
+            return refusal, ()
     return write_answer(case), ()
 
 
@@ -70,6 +73,15 @@ def _question(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Question:
         [read_question(text, nouns, offered) for text in dialogue.asked],
         [read_question(text, nouns, offered) for text in dialogue.before],
     )
+
+
+def _cannot_call(case: Case, name: str) -> str:
+    """Why a tool that must be called isn't, when its parameters can't be filled truthfully; empty if it was called."""
+    tool = next((tool for tool in case.tools if tool.name == name), None)
+    if tool is None or any(filed.call.tool == name for filed in case.filed):
+        return ""
+    missing = ", ".join(parameter.name for parameter in unfilled(tool, case.wish()))
+    return wording("cannot_force", chinese=case.question.chinese, tool=name, names=missing)
 
 
 def _call(proposal: Proposal, step: int, index: int) -> ProtocolCall:

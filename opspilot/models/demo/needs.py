@@ -140,8 +140,13 @@ def _wanted(question: Question, *, act: bool) -> set[Kind]:
     alarmed = Idea.ALERT in ideas and bool(ideas & {Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
     advised = bool(ideas & {Idea.DOCS, Idea.ADVICE}) or bool(_HOW.search(question.text))
     placed = bool(question.subjects or question.sources)
+    counted = question.counts and (
+        question.dimension_idea in {Idea.HOST, Idea.USER} or (question.phrases and not advised)
+    )
     if (
         alarmed
+        or counted
+        or question.sources
         or Idea.LOGS in ideas
         or _HAPPENED.search(question.text)
         or (Idea.ERRORS in ideas and not act and (told or placed or not advised))

@@ -40,7 +40,17 @@ class Question:
     @property
     def keywords(self) -> tuple[str, ...]:
         """Words worth searching documents for: content, and what kind of thing it is about, but not the asking."""
-        asking = {Idea.DOCS, Idea.COMPARE, Idea.MOST, Idea.COUNT, Idea.RECENT, Idea.ADVICE, Idea.LOGS, Idea.OWNER}
+        asking = {
+            Idea.EXTREME,
+            Idea.DOCS,
+            Idea.COMPARE,
+            Idea.MOST,
+            Idea.COUNT,
+            Idea.RECENT,
+            Idea.ADVICE,
+            Idea.LOGS,
+            Idea.OWNER,
+        }
         kept: list[str] = []
         joins = False
         for token in self.words:
@@ -192,45 +202,55 @@ def _belongs(word: Token, before: Token) -> bool:
 
 def _unknown(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[str]:
     for run in _runs(words, used, dimension_at):
-        if any(word.chinese and not word.quoted and translated(word) is None for word in run):
-            yield "".join(word.text for word in run if word.chinese)
+        strange = [word for word in run if word.chinese and not word.stop]
+        if any(not word.quoted and translated(word) is None for word in strange):
+            yield "".join(word.text for word in strange)
+
+
+_JOINING = listed("for to by of with on at from the 的")
+"""Between two content words these belong to what is looked for: "failed passwords for root"."""
 
 
 def _runs(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[list[Token]]:
-    """Runs of neighbouring content words."""
+    """Runs of neighbouring content words, with the small words that join them."""
     run: list[Token] = []
-    for index, word in enumerate((*words, None)):
-        keep = word is not None and word.text.lower() not in used and index != dimension_at
-        keep = keep and word is not None and (word.content or (bool(run) and _belongs(word, run[-1])))
-        if word is None or not keep or word.broken or word.quoted:
+    joining: list[Token] = []
+    for index, word in enumerate(words):
+        keep = word.text.lower() not in used and index != dimension_at
+        keep = keep and (word.content or (bool(run) and not joining and _belongs(word, run[-1])))
+        if word.broken or word.quoted or not (keep or word.text.lower() in _JOINING):
             if run:
                 yield run
-            run = []
-        if word is not None and keep:
-            if word.quoted:
-                yield [word]
-            else:
-                run.append(word)
+            run, joining = [], []
+        if keep and word.quoted:
+            yield [word]
+        elif keep:
+            run += [*joining, word]
+            joining = []
+        elif run and word.text.lower() in _JOINING:
+            joining.append(word)
+    if run:
+        yield run
 
 
 def _spellings(run: list[Token]) -> tuple[str, ...]:
     """How a log may put it, the likeliest first."""
     if run[0].quoted:
         return (run[0].text,)
-    english = sorted((translated(word) for word in run), key=lambda word: word not in _STATES)
-    joined = "".join(w.text for w in run) if all(w.chinese for w in run) else " ".join(w.text for w in run)
-    last = singular(run[-1].text)
-    as_asked = joined[: len(joined) - len(run[-1].text)] + last
-    spellings = [as_asked]
-    if any(word.chinese for word in run):
-        known = [word for word in english if word]
-        if known and len(known) == len(run):
-            spellings = [" ".join(known), " ".join(reversed(known)), as_asked]
-        elif known:
-            spellings = [as_asked, " ".join(known)]
-    elif len(run) == 2:
-        spellings = [as_asked, f"{last} {run[0].text}"]
-    return tuple(dict.fromkeys(spellings))
+    if not any(word.chinese for word in run):
+        as_asked = " ".join(singular(word.text) for word in run)
+        return (as_asked, f"{singular(run[1].text)} {run[0].text}") if len(run) == 2 else (as_asked,)
+    telling = [word for word in run if not word.stop]
+    joined = "".join(w.text for w in telling) if all(w.chinese for w in telling) else " ".join(w.text for w in telling)
+    known = [english for word in telling if (english := translated(word))]
+    if len(known) < len(telling):
+        return (joined, " ".join(known)) if known else (joined,)
+    states = [word for word in known if word in _STATES]
+    things = [word for word in known if word not in _STATES]
+    spellings = [" ".join((*states, *things)), " ".join((*things, *states))]
+    if states == ["failed"]:
+        spellings.insert(1, " ".join((*things, "failure")))
+    return tuple(dict.fromkeys((*spellings, joined)))
 
 
 _WHICH = listed("which what per by each whose")

@@ -229,9 +229,15 @@ ACTION_WORDS = frozenset(word for words, _ in ACTIONS.values() for word in words
 ACTION_WORDS_CHINESE = tuple(word for _, words in ACTIONS.values() for word in words)
 
 
+_RECORDS = listed("history log logs report reports events journal list records")
+"""What was done is kept in these: `restart_history` reads."""
+
+
 def _acts(spec: ToolSpec) -> bool:
     """Does the tool change something? Said by the first verb of its name, else by that of its description."""
     words = parts(spec.name)
+    if words[-1:] and words[-1] in _RECORDS:
+        return False
     verb = next((word for word in words if word in READING or word in ACTION_WORDS), "")
     if verb in READING or (verb in VAGUE_ACTIONS and READING & set(words)):
         return False

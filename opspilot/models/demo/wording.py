@@ -48,7 +48,10 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
             "- With the question's own filters nothing was found; this is for: {about}.",
             "- 按问题原来的条件没有查到；以下是按这些条件查到的：{about}。",
         ),
-        "no_advice": ("- I found no document about it.", "- 没有找到相关文档。"),
+        "not_sorted": (
+            "- I can't sort by “{words}”: no result that I have does. This is what was found, unsorted.",
+            "- 无法按“{words}”排序：现有的结果都没有这样排序。以下是查到的内容，未经排序。",
+        ),
         "time_ignored": (
             "- The time range “{span}” was not applied: no tool that I called takes it in that form.",
             "- 没有按“{span}”限定时间：所调用的工具不接受这种写法。",

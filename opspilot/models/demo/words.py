@@ -7,7 +7,7 @@ its own was left out: it cuts unknown names (which matter most) into syllables, 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.lexicon import CHINESE, ENGLISH, STOP_CHINESE, STOP_ENGLISH, Idea
@@ -22,6 +22,9 @@ _TOKEN = re.compile(
     r"|(?P<cjk>[\u3400-\u4dbf\u4e00-\u9fff]+)|(?P<gap>[^\sA-Za-z0-9_])"
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9\u3400-\u9fff]+")
+
+
+_REMEMBERED = 8192
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def _chinese_words() -> dict[str, tuple[frozenset[Idea], bool]]:
 _LONGEST_CHINESE = 6
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def english_ideas(word: str) -> frozenset[Idea]:
     """The ideas that an English word stands for."""
     lowered = word.lower()
@@ -151,7 +154,7 @@ _ENDINGS = (
 )
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def stem(word: str) -> str:
     """What `handling`, `handled` and `handles` have in common. Rough: meant only to compare words with each other."""
     word = word.lower()

@@ -28,9 +28,9 @@ SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[Healt
 _KEYS = st.sampled_from(
     sorted(
         listed(
-            "text message file line src row count n name id title vessel_id heading shape "
-            "value total matched entries "
-            "lines by_level services did_you_mean excerpt read_more ref 内容 行号 次数 owner depends_on time first last note"
+            "text message file line src row count n name id title vessel_id heading shape value total matched "
+            "entries lines by_level services did_you_mean excerpt read_more ref 内容 行号 次数 owner depends_on time "
+            "first last note"
         )
     )
 )
