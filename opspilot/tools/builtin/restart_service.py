@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from opspilot.core.interrupts import Interrupt, InterruptType
 from opspilot.core.messages import Json
@@ -18,7 +18,10 @@ from opspilot.tools.spec import Tool, ToolError, ToolPlace, tool
 
 SERVICE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_KNOWN_PLACEHOLDERS = ("python", "service", "environment", "key")
+_KNOWN_PLACEHOLDERS = {
+    "command": ("python", "service", "environment", "key"),
+    "reconcile_command": ("python", "key"),
+}
 _GRACE_SECONDS = 15.0
 _RECONCILE_SECONDS = 30.0
 _DESCRIPTION = (
@@ -31,9 +34,10 @@ _DESCRIPTION = (
 class Config(BaseModel):
     """Settings of `[tools.restart_service]`.
 
-    In `command` and `reconcile_command`, `{service}`, `{environment}`, `{key}` (the idempotency key) and `{python}`
-    (the interpreter that OpsPilot runs on) are replaced inside each argument. Relative paths start at the folder of
-    opspilot.toml. The reconcile command says whether a restart with a key happened: exit status 0 yes, 1 no.
+    In `command`, `{service}`, `{environment}`, `{key}` (the idempotency key) and `{python}` (the interpreter that
+    OpsPilot runs on) are replaced inside each argument. Relative paths start at the folder of opspilot.toml.
+    `reconcile_command`, which knows `{key}` and `{python}`, says whether a restart with that key happened: exit status
+    0 yes, 1 no, anything else that it can't say.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -53,10 +57,11 @@ class Config(BaseModel):
 
     @field_validator("command", "reconcile_command")
     @classmethod
-    def _known_placeholders(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _known_placeholders(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        allowed = _KNOWN_PLACEHOLDERS[info.field_name or ""]
         for name in _PLACEHOLDER.findall(" ".join(value)):
-            if name not in _KNOWN_PLACEHOLDERS:
-                known = ", ".join(f"{{{known}}}" for known in _KNOWN_PLACEHOLDERS)
+            if name not in allowed:
+                known = ", ".join(f"{{{known}}}" for known in allowed)
                 raise ValueError(f"{{{name}}} is not known here; there are {known}")
         return value
 
@@ -70,7 +75,7 @@ class Config(BaseModel):
 
     @model_validator(mode="after")
     def _environment_exists(self) -> "Config":
-        if not self.environments and "{environment}" in " ".join((*self.command, *self.reconcile_command)):
+        if not self.environments and "{environment}" in " ".join(self.command):
             raise ValueError("{environment} is used, so `environments` must list at least one")
         return self
 
@@ -116,7 +121,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
     def reconcile(key: str) -> dict[str, Json] | None:
         outcome = run_process(
             config.reconcile_command,
-            values={"service": "", "environment": "", "key": key},
+            values={"key": key},
             folder=place.base,
             seconds=min(config.seconds, _RECONCILE_SECONDS),
             pass_environment=config.pass_environment,

@@ -217,6 +217,7 @@ def test_without_a_reconcile_command_nobody_can_be_asked(tool: Tool) -> None:
         {"command": []},
         {"command": ["restart", "{servcie}"]},
         {"command": ["restart", "{environment}"]},
+        {"command": ["restart"], "reconcile_command": ["ask", "{service}"]},
         {"command": ["restart"], "services": ["Not A Name"]},
         {"command": ["restart"], "seconds": 0},
         {"command": ["restart"], "shell": True},
