@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from temporalio import activity
 
 from activities.failures import journal_failures
+from activities.reconciling import what_happened
 from activities.records import VOID, message_entries, recorded_call, unanswered_calls
 from opspilot.core.calls import Effect, idempotency_key
 from opspilot.core.contract import CloseRun, Done, Opened, OpenRun, Record, Settle, ToolOutcome
@@ -20,6 +21,7 @@ from opspilot.core.entries import (
     stopped_key,
     tool_started_key,
 )
+from opspilot.core.errors import JournalConflict, JournalError
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import result_entry, tool_outcome
@@ -56,12 +58,14 @@ class JournalActivities:
                 [started_key(order.run), *(message_key(message.id) for message in order.messages)],
             )
             opening = [] if started_key(order.run) in known else [self._started(order)]
-            await asyncio.to_thread(
-                self._journal.append,
-                session,
-                order.run,
-                [*repairs, *opening, *message_entries(order.messages, now)],
-            )
+            entries = [*repairs, *opening, *message_entries(order.messages, now)]
+            try:
+                await asyncio.to_thread(self._journal.append, session, order.run, entries)
+            except JournalConflict:
+                if not opening or not await asyncio.to_thread(self._journal.find, session, [opening[0].key]):
+                    raise
+                # A worker with another model or other tools was faster; what it wrote stands, and a retry finds it.
+                raise JournalError(f"Run {order.run} is being opened by another attempt.") from None
             fresh = [message for message in order.messages if _is_fresh(known.get(message_key(message.id)), order.run)]
             return Opened(self._journal.id, len({message.id for message in fresh}))
 
@@ -89,8 +93,7 @@ class JournalActivities:
             observation = Observation.failure(ErrorCode.CANCELLED)
         else:
             key = idempotency_key(left.run, left.call, running[-1])
-            known = await self._tools.reconcile(left.tool, key)
-            observation = known or Observation.failure(ErrorCode.OUTCOME_UNKNOWN)
+            observation = await what_happened(self._tools, left.tool, key)
         return result_entry(left.run, left.call, max(running or left.started_rounds or (0,)), observation, now)
 
     @activity.defn
@@ -134,8 +137,7 @@ class JournalActivities:
                 observation = Observation.failure(ErrorCode.NOT_STARTED)
             else:
                 key = idempotency_key(run, call, round_)
-                known = await self._tools.reconcile(call_entry.data["name"], key)
-                observation = known or Observation.failure(ErrorCode.OUTCOME_UNKNOWN)
+                observation = await what_happened(self._tools, call_entry.data["name"], key)
         entry = result_entry(run, call, round_, observation, now)
         (written,) = await asyncio.to_thread(self._journal.append, session, run, [entry])
         return tool_outcome(written)
