@@ -243,7 +243,7 @@ class OpsPilot:
         if trouble is not None and trouble.status is RPCStatusCode.UNAVAILABLE:
             return self._refused(trouble, session)
         where = f"{self._where}, task queue {self._task_queue}"
-        nobody = await self.workers() == 0
+        nobody = await self.has_worker() is False
         return (refusals.no_worker if nobody else refusals.not_accepted)(session, where, seconds)
 
     def _refused(self, error: RPCError | WorkflowUpdateFailedError, session: str) -> OpsPilotError:
@@ -292,7 +292,7 @@ class OpsPilot:
 
     async def hindrance(self, session: str) -> str:
         """Why the run may not be getting on: nobody works, or something is tried again. Empty when nothing is known."""
-        if await self.workers() == 0:
+        if await self.has_worker() is False:
             return "No worker is running; the run goes on as soon as one is back."
         handle = self._temporal.get_workflow_handle(session)
         try:
@@ -304,8 +304,8 @@ class OpsPilot:
                 return refusals.tried_again(pending.activity_type.name, pending.last_failure.message)
         return ""
 
-    async def workers(self) -> int | None:
-        """How many workers have lately asked for work; None when Temporal does not say."""
+    async def has_worker(self) -> bool | None:
+        """Has a worker asked for work lately? One that died a moment ago still counts. None: Temporal does not say."""
         request = DescribeTaskQueueRequest(
             namespace=self._temporal.namespace,
             task_queue=TaskQueue(name=self._task_queue),
@@ -318,7 +318,7 @@ class OpsPilot:
         except RPCError:
             return None
         since = datetime.now(UTC) - timedelta(seconds=WORKER_SECONDS)
-        return sum(poller.last_access_time.ToDatetime(UTC) >= since for poller in queue.pollers)
+        return any(poller.last_access_time.ToDatetime(UTC) >= since for poller in queue.pollers)
 
     async def watch(self, session: str, after: int = 0) -> AsyncIterator[Entry]:
         """Entries of a session with `seq > after`, those to come included. Never ends by itself."""

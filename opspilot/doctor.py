@@ -75,9 +75,9 @@ async def _temporal(
         yield Finding("search attributes", ok=False, text=error.message, fix="May this user call the operator service?")
     if journal is None:
         return
-    workers = await OpsPilot(client, journal, principal, settings.temporal.task_queue).workers()
+    pilot = OpsPilot(client, journal, principal, settings.temporal.task_queue)
     queue = f"task queue {settings.temporal.task_queue}"
-    if workers:
-        yield Finding("worker", ok=True, text=f"{workers} on {queue}")
+    if await pilot.has_worker():
+        yield Finding("worker", ok=True, text=f"asks for work on {queue}")
     else:
         yield Finding("worker", ok=False, text=f"none asks for work on {queue}", fix="python worker.py")
