@@ -1,5 +1,7 @@
 """Writing the answer: what each need found, quoted and cited, and what was not found. Adds no fact of its own."""
 
+from collections.abc import Sequence
+
 from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, identify, meant
 from opspilot.models.demo.docs import gives_advice, ranked, top_error
@@ -187,8 +189,8 @@ def _docs(need: Need, case: Case, sheet: Sheet) -> None:
             sheet.write("passage", place=passage.citation, own={"heading": shown})
         sheet.quote(_telling_lines(passage))
     if not passages:
-        for entity in [entity for call in useful for entity in call.findings.entities][:_LINES]:
-            _entity(entity, frozenset(), case, sheet)
+        things = [entity for call in useful for entity in call.findings.entities]
+        _entities(things[:_LINES], frozenset(), case, sheet)
 
 
 def _passages(excerpts: list[Excerpt], case: Case) -> list[Excerpt]:
@@ -222,47 +224,54 @@ def _telling_lines(passage: Excerpt) -> list[str]:
 def _catalog(need: Need, case: Case, sheet: Sheet) -> None:
     useful = [call for call in case.calls(need) if call.useful]
     asked = case.question.ideas & {Idea.OWNER, Idea.DEPENDS}
-    if not useful or not (asked or _is_alone(need, case)):
+    if not useful or (need.aside and any(f.call.useful for f in case.filed if f.need != need.id)):
         return
     sheet.write("catalog_heading", own={"tool": useful[0].tool})
     entities = [entity for call in useful for entity in meant(call)]
-    for entity in entities[:_ROWS]:
-        _entity(entity, asked, case, sheet)
+    _entities(entities, asked, case, sheet)
     if not entities:
         for call in useful:
             for excerpt in call.findings.excerpts[:_LINES]:
                 _line(excerpt, sheet)
 
 
-def _is_alone(need: Need, case: Case) -> bool:
-    """Is it what the question asks for, rather than a step on the way?"""
-    return all(other.kind in {need.kind, Kind.OTHER} or not case.calls(other) for other in case.needs)
-
-
 _NAMING = listed("name title id 名称 编号 标题")
 
 
-def _entity(entity: Entity, asked: frozenset[Idea], case: Case, sheet: Sheet) -> None:
-    """A thing: what it is called, what was asked about it, and, unless that answers the question, the rest."""
-    fields = {name: values for name, values in entity.fields.items() if values}
+def _entities(entities: Sequence[Entity], asked: frozenset[Idea], case: Case, sheet: Sheet) -> None:
+    """Things: one with a line for each property, several with a line for each thing."""
+    for entity in entities[:_ROWS]:
+        names, missing = _telling_fields(entity, asked, case)
+        shown = [(name, _values(entity.fields[name], sheet)) for name in names]
+        properties = [(name, values) for name, values in shown if values]
+        if len(entities) == 1:
+            for name, values in properties:
+                sheet.write("field", own={"name": name, "value": values})
+        elif properties:
+            colon, comma = ("：", "；") if sheet.chinese else (": ", "; ")
+            text = comma.join(f"{name}{colon}{values}" for name, values in properties)
+            sheet.write("unplaced_line", own={"text": text})
+        if entity.placing and properties:
+            sheet.add("see", place=":".join(entity.fields[name][0] for name in entity.placing))
+        for idea in missing if len(entities) == 1 else ():
+            sheet.write("no_field", own={"name": _IDEA_NAMES[idea][sheet.chinese]})
+
+
+def _values(values: Sequence[str], sheet: Sheet) -> str:
+    joined = "、" if sheet.chinese else ", "
+    return joined.join(one_line(short(value, _QUOTE_CHARACTERS)) for value in values if sheet.holds(value))
+
+
+def _telling_fields(entity: Entity, asked: frozenset[Idea], case: Case) -> tuple[list[str], list[Idea]]:
+    """Names of the fields to show: what it is called, what was asked, and, unless that is all found, the rest."""
     said = question_stems(case.question)
+    fields = entity.fields
     naming = [name for name in fields if parts(name)[-1:] and parts(name)[-1] in _NAMING]
-    placing = entity.placing
     answering = [name for name in fields if ideas_in(name) & asked or stems(name) & said]
-    rest = [name for name in fields if name not in naming and name not in answering and name not in placing]
+    rest = [name for name in fields if name not in entity.placing]
     missing = [idea for idea in sorted(asked) if not any(idea in ideas_in(name) for name in fields)]
-    enough = bool(answering) and not missing
-    for name in list(dict.fromkeys([*naming[:2], *answering, *(() if enough else rest)]))[:_FIELDS]:
-        values = [value for value in fields[name] if sheet.holds(value)]
-        if values:
-            shown = "、".join if sheet.chinese else ", ".join
-            sheet.write(
-                "field", own={"name": name, "value": shown(one_line(short(one, _QUOTE_CHARACTERS)) for one in values)}
-            )
-    if placing:
-        sheet.add("see", place=":".join(fields[name][0] for name in placing))
-    for idea in missing:
-        sheet.write("no_field", own={"name": _IDEA_NAMES[idea][sheet.chinese]})
+    enough = asked and answering and not missing
+    return list(dict.fromkeys([*naming[:2], *answering, *(() if enough else rest)]))[:_FIELDS], missing
 
 
 _IDEA_NAMES = {Idea.OWNER: ("owner", "负责人"), Idea.DEPENDS: ("dependencies", "依赖")}
@@ -279,8 +288,7 @@ def _everything(call: Done, case: Case, sheet: Sheet) -> None:
     findings = call.findings
     for name, value in list(findings.totals.items())[:_FIELDS]:
         sheet.write("field", name=name, value=value)
-    for entity in findings.entities[:_LINES]:
-        _entity(entity, frozenset(), case, sheet)
+    _entities(findings.entities, frozenset(), case, sheet)
     for row in findings.tallies[:_ROWS]:
         _row(row, sheet)
     for excerpt in findings.excerpts[:_LINES]:

@@ -108,8 +108,10 @@ def _fallback(parameter: Parameter, wish: Wish) -> Json:
     if parameter.type != "string" or parameter.role in {Role.REFERENCE, Role.ENVIRONMENT, Role.SINCE, Role.UNTIL}:
         return None
     texts = (wish.query, wish.subject, wish.source)
-    if parameter.role in {Role.SUBJECT, Role.IDENTITY, Role.SOURCE}:
+    if parameter.role in {Role.SUBJECT, Role.SOURCE}:
         texts = (wish.subject, wish.source, wish.query)
+    if parameter.role is Role.IDENTITY:
+        texts = (wish.subject, wish.source, "")
     return next((value for text in texts if text and (value := allowed(parameter, text)) is not None), None)
 
 
@@ -195,7 +197,11 @@ def _chosen(parameter: Parameter, text: str) -> Json:
         choice
         for choice in parameter.choices
         if isinstance(choice, str)
-        and (choice.lower() in said or any(word.startswith(choice.lower()) for word in said if len(choice) >= 3))
+        and (
+            choice.lower() in said
+            or (len(parts(choice)) > 1 and set(parts(choice)) <= said)
+            or any(word.startswith(choice.lower()) for word in said if len(choice) >= 3)
+        )
     ]
     return named[0] if len(named) == 1 else None
 

@@ -92,19 +92,24 @@ class Case:
         source = question.sources[0] if question.sources else ""
         return Wish(question.text, subject=self.subject, source=source, span=question.span)
 
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """The things in the results so far. What documents and logs return are no things with names."""
+        talk = {tool.name for tool in self.tools if kind_of(tool) in {Kind.DOCS, Kind.LOGS}}
+        calls = (*(filed.call for filed in self.filed), *self.known)
+        return tuple(entity for call in calls if call.tool not in talk for entity in call.findings.entities)
+
     def entity(self, name: str) -> Entity | None:
         """The thing in the results so far that a name means; None when nothing there is like it."""
-        calls = (*(filed.call for filed in self.filed), *self.known)
-        entities = [entity for call in calls for entity in call.findings.entities]
+        entities = self.entities
         scored = [(max(_alike(name, entity), default=0.0), -position) for position, entity in enumerate(entities)]
         best = max(scored, default=(0.0, 0))
         return entities[-best[1]] if best[0] >= 0.5 else None
 
     def is_clear(self, name: str) -> bool:
         """Does the name mean one thing only? What acts must not choose between things that fit equally well."""
-        calls = (*(filed.call for filed in self.filed), *self.known)
         unique: list[Entity] = []
-        for entity in (entity for call in calls for entity in call.findings.entities):
+        for entity in self.entities:
             if entity not in unique:
                 unique.append(entity)
         fits = sorted((max(_alike(name, entity), default=0.0) for entity in unique), reverse=True)
@@ -156,7 +161,7 @@ def needs_lookup(parameter: Parameter, name: str) -> bool:
 
 
 _ASKING = re.compile(
-    r"(?i)did you mean|available|known|one of|there are|exist|try|perhaps|是不是|是否指|可用|可选|已有|现有|有：|有:"
+    r"(?i)did you mean|available|\bknown|one of|there are|exist|try|perhaps|是不是|是否指|可用|可选|已有|现有|有：|有:"
 )
 _QUOTED = re.compile(r"['\"`‘’“”「」]([^'\"`‘’“”「」\n]{1,80})['\"`‘’“”「」]")
 
@@ -181,8 +186,9 @@ def offered(call: Done, parameter: str = "") -> tuple[str, ...]:
             names += [
                 piece.strip(" '\"`“”「」.。?？)(") for piece in re.split(r"[,，、;；]|\bor\b|\band\b|或", listing)
             ]
-    tried = {str(value) for value in call.arguments.values()}
-    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 80 and name not in tried))
+    tried = [str(value) for value in call.arguments.values() if str(value)]
+    fresh = (name for name in names if 0 < len(name) <= 80 and name not in tried)
+    return tuple(dict.fromkeys(name for name in fresh if not any(value in name and " " in name for value in tried)))
 
 
 def suggestion(call: Done, wanted: str, parameter: str = "") -> str | None:

@@ -19,9 +19,9 @@ _ERROR_WORDS = 8
 
 def next_docs(need: Need, case: Case) -> Iterator[Proposal]:
     """The next look into the documents, if one is called for."""
-    done, tool = case.calls(need), need.tools[0]
+    done = case.calls(need)
     wish = replace(case.wish(), query=first_query(case), source="", subject="")
-    searched = need.tools[:2] if tool.with_role(Role.QUERY) else need.tools[:1]
+    searched = [one for one in need.tools if one.with_role(Role.QUERY)][:2] or need.tools[:1]
     first = [proposal for one in searched for proposal in _made(need, one, wish)]
     if not done or case.asks_anew(first):
         yield from first
@@ -70,8 +70,11 @@ def _further(need: Need, case: Case, done: tuple[Done, ...]) -> Iterator[tuple[W
         return
     if waiting:
         return
-    if Idea.ADVICE in case.question.ideas or Idea.ALERT in case.question.ideas:
-        yield from _advice(need, case, excerpts, wish)
+    best = next(iter(ranked(excerpts, case)), None)
+    if best is not None and best.source:
+        yield from _whole_document(need, best, wish)
+        if Idea.ADVICE in case.question.ideas or Idea.ALERT in case.question.ideas:
+            yield from _advice(need, best, excerpts, wish)
 
 
 def _met(error: str, excerpts: list[Excerpt]) -> bool:
@@ -79,16 +82,19 @@ def _met(error: str, excerpts: list[Excerpt]) -> bool:
     return len(stems(error) & stems(" ".join(excerpt.text for excerpt in excerpts))) >= min(2, len(stems(error)))
 
 
-def _advice(need: Need, case: Case, excerpts: list[Excerpt], wish: Wish) -> Iterator[tuple[Wish, ToolCard]]:
-    """The best document's own advice, when what was found of it gives none."""
-    best = next(iter(ranked(excerpts, case)), None)
-    if best is None or not best.source or any(e.source == best.source and gives_advice(e) for e in excerpts):
-        return
-    stem = best.source.rpartition("/")[2].rpartition(".")[0] or best.source
+def _whole_document(need: Need, best: Excerpt, wish: Wish) -> Iterator[tuple[Wish, ToolCard]]:
+    """The best document in full, where there is a tool that reads one by its name or id."""
     for tool in need.tools:
         where = tool.with_role(Role.SOURCE) or tool.with_role(Role.IDENTITY)
-        if where is not None and where.required:
+        if where is not None and where.required and tool.with_role(Role.QUERY) is None:
             yield replace(wish, source=best.source, subject=best.source, query=""), tool
+
+
+def _advice(need: Need, best: Excerpt, excerpts: list[Excerpt], wish: Wish) -> Iterator[tuple[Wish, ToolCard]]:
+    """The best document's own advice, when what was found of it gives none."""
+    if any(excerpt.source == best.source and gives_advice(excerpt) for excerpt in excerpts):
+        return
+    stem = best.source.rpartition("/")[2].rpartition(".")[0] or best.source
     words = "处理 处置 步骤" if CJK.search(best.text) else "mitigation resolution"
     yield replace(wish, query=f"{stem} {words}", source=best.source), need.tools[0]
 

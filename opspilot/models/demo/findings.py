@@ -91,7 +91,8 @@ _NAME = listed("name id key title slug code 名称 编号")
 _LABEL = listed("value shape template label pattern group bucket term signature")
 _NOTE = listed("note notes hint hints warning warnings message problems")
 _POSITION = re.compile(r"^(?P<source>[^\s:]+\.[A-Za-z0-9]{1,8}):(?P<line>\d+)(?::\s?|\s-\s|\s)(?P<text>.+)$")
-_TOTAL = listed("matched matches total hits found count results 总数 命中 条数 总计")
+_TOTAL = listed("matched matches total hits found count results value 总数 命中 条数 总计")
+_BARE_NUMBER = listed("value count total n")
 _MAX_DEPTH = 12
 _MAX_NODES = 20_000
 
@@ -101,6 +102,9 @@ def read_result(data: Json) -> Findings:
     reader = _Reader()
     reader.visit(data, "", 0)
     totals = {key: scalar(value) for key, value in data.items() if _is_number(value)} if isinstance(data, dict) else {}
+    totals |= reader.totals
+    if isinstance(data, dict) and not (reader.excerpts or reader.tallies or reader.entities):
+        reader.entities += _whole_thing(data)
     return Findings(
         tuple({(e.text, e.source, e.line): e for e in reversed(reader.excerpts)}.values())[::-1],
         tuple(reader.tallies),
@@ -135,6 +139,7 @@ class _Reader:
         self.entities: list[Entity] = []
         self.options: list[tuple[str, str]] = []
         self.notes: list[str] = []
+        self.totals: dict[str, str] = {}
         self._nodes = 0
 
     def visit(self, node: Json, key: str, depth: int, source: str = "") -> None:
@@ -177,13 +182,19 @@ class _Reader:
 
     def _visit_object(self, node: Mapping[str, Json], key: str, depth: int, source: str) -> None:
         numbers = {name: scalar(value) for name, value in node.items() if _is_number(value)}
+        if depth and len(numbers) == len(node) == 1 and set(numbers) & _BARE_NUMBER:
+            self.totals[key] = next(iter(numbers.values()))
+            return
         if depth and numbers and len(numbers) == len(node) and not _spoken(node):
             self.tallies += [Tally(name, count, key) for name, count in numbers.items()]
             return
-        fields = {name: scalar(value) for name, value in node.items() if not isinstance(value, dict | list)}
+        fields = _scalars(node)
         here = _source(fields) or source
+        inside = [value for value in node.values() if isinstance(value, dict) and _text(_scalars(value))]
+        if inside:
+            here = _place(fields, here)
         taken = self._as_tally(fields, node, key, depth, here) or self._as_excerpt(fields, depth, here)
-        whole = not taken and self._as_entity(node, fields, depth)
+        whole = not taken and not inside and self._as_entity(node, fields, depth)
         for name, value in node.items():
             if whole and not (isinstance(value, list) and any(isinstance(item, dict) for item in value)):
                 continue
@@ -203,16 +214,28 @@ class _Reader:
 
     def _as_excerpt(self, fields: Mapping[str, str], depth: int, here: str) -> bool:
         text = _text(fields)
-        if not text or (depth == 0 and not here):
+        if not text or (depth == 0 and not _place(fields, here)):
             return False
         self.excerpts.append(Excerpt(text, _place(fields, here), _line(fields), _heading(fields), fields))
         return True
 
     def _as_entity(self, node: Mapping[str, Json], fields: Mapping[str, str], depth: int) -> bool:
-        if (depth == 0 and not _spoken(node)) or not _first(fields, _NAME | _SOURCE):
+        listed_thing = depth > 1 and len(dict(_flattened(node))) > 1
+        if (depth == 0 and not _spoken(node)) or not (_first(fields, _NAME | _SOURCE) or listed_thing):
             return False
         self.entities.append(Entity(dict(_flattened(node))))
         return True
+
+
+def _whole_thing(data: Mapping[str, Json]) -> list[Entity]:
+    """A result that is itself one thing, such as the status of something; none if it says that a list is empty."""
+    said = {name: value for name, value in data.items() if not _key_in(name, _NOTE | _OPTION)}
+    fields = dict(_flattened(said))
+    return [] if any(value == [] for value in data.values()) or not fields else [Entity(fields)]
+
+
+def _scalars(node: Mapping[str, Json]) -> dict[str, str]:
+    return {name: scalar(value) for name, value in node.items() if not isinstance(value, dict | list)}
 
 
 def _spoken(node: Mapping[str, Json]) -> bool:
@@ -276,11 +299,7 @@ def _positioned(line: str) -> Excerpt:
 def _example(fields: Mapping[str, str], node: Mapping[str, Json], here: str) -> Excerpt | None:
     """The line that a counted row names as its example: nested, or beside the count."""
     for value in node.values():
-        inner = (
-            {n: scalar(v) for n, v in value.items() if not isinstance(v, dict | list)}
-            if isinstance(value, dict)
-            else {}
-        )
+        inner = _scalars(value) if isinstance(value, dict) else {}
         if text := _text(inner):
             return Excerpt(text, _source(inner) or here, _line(inner), _heading(inner), inner)
     beside = (v for n, v in fields.items() if "example" in parts(n) and parts(n)[-1] not in _SOURCE | _LINE)

@@ -26,6 +26,7 @@ TRANSLATION = _pairs(
     "证书 certificate; 过期 expired; 权限 permission; 禁止 forbidden; 目录 directory; 索引 index; 文件 file; "
     "文件系统 filesystem; 端口 port; 线程 thread; 进程 process; 实例 instance; 镜像 image; 配置 config; "
     "节点 node; 集群 cluster; 告警 alert; 报警 alert; 警报 alert; 错误 error; 报错 error; 异常 exception; "
+    "故障单 incident; 工单 ticket; 未关闭 open; 未解决 open; 已关闭 closed; "
     "故障 failure; 崩溃 crash; 警告 warning; 时钟 clock; 同步 sync; 不同步 not synchronising; 配额 quota; "
     "不足 low; 满 full; "
     "快满 filling up; 耗尽 exhausted; 高 high; 低 low; 流量 traffic; 负载 load; 版本 version; 升级 upgrade; "

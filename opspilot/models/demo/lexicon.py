@@ -41,7 +41,7 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
         ),
         Idea.ERRORS: listed(
             "error errors failure failures fault faults problem problems exception exceptions trouble troubles "
-            "incident incidents issue issues crash crashes breakdown breakdowns malfunction malfunctions"
+            "issue issues crash crashes breakdown breakdowns malfunction malfunctions"
         ),
         Idea.DOCS: listed(
             "doc docs document documents documentation runbook runbooks playbook playbooks guide guides guideline "
@@ -63,8 +63,7 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
             "contact contacts oncall on-call charge runs steward custodian operate operates operated operator operators"
         ),
         Idea.DEPENDS: listed(
-            "depend depends depended dependent dependents dependency dependencies upstream downstream relies rely "
-            "requires uses consumes"
+            "depend depends depended dependent dependents dependency dependencies relies rely consumes"
         ),
         Idea.SERVICE: listed(
             "service services app apps application applications api apis microservice microservices system systems "
@@ -229,6 +228,10 @@ STOP_ENGLISH = listed(
 )
 
 STOP_CHINESE = (
+    "你好",
+    "您好",
+    "谢谢",
+    "是多少",
     "看看",
     "看一下",
     "看下",

@@ -160,7 +160,7 @@ def _wanted(question: Question, *, act: bool) -> set[Kind]:
         wanted.add(Kind.CATALOG)
     if act and not told:
         wanted.discard(Kind.DOCS)
-    if ideas & {Idea.OWNER, Idea.DEPENDS} and not told and not ideas & {Idea.DOCS, Idea.ERRORS}:
+    if ideas & {Idea.OWNER, Idea.DEPENDS} and not told and not ideas & {Idea.DOCS, Idea.ERRORS, Idea.ADVICE}:
         wanted -= {Kind.DOCS, Kind.LOGS}
     return wanted
 
@@ -207,6 +207,7 @@ def _others(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCard, 
             continue
         name = {stem(word) for word in parts(tool.name) if word not in READING or word == "status"}
         described = stems(first_sentence(tool.description))
+        name |= {word for p in tool.parameters for choice in p.choices for word in stems(str(choice))}
         chinese = any(CJK.search(word) for word in said & described)
         score = 3 * len(said & name) + len(said & described)
         if said & name or len(said & described) >= 2 or chinese:
@@ -218,7 +219,9 @@ def _last_resort(question: Question, by_kind: dict[Kind, tuple[ToolCard, ...]]) 
     """A question that says nothing of its kind, but has words that can be looked up."""
     if not question.keywords:
         return ()
-    needs = [Need(kind, by_kind[kind]) for kind in (Kind.CATALOG, Kind.DOCS) if by_kind[kind]]
+    needs = [
+        Need(kind, by_kind[kind], aside=kind is Kind.CATALOG) for kind in (Kind.CATALOG, Kind.DOCS) if by_kind[kind]
+    ]
     if not needs and by_kind[Kind.LOGS] and question.names and question.phrases:
         needs = [Need(Kind.LOGS, by_kind[Kind.LOGS], question.phrases[0])]
     return tuple(needs)

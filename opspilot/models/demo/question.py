@@ -204,7 +204,9 @@ def _unknown(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Ite
     for run in _runs(words, used, dimension_at):
         strange = [word for word in run if word.chinese and not word.stop]
         if any(not word.quoted and translated(word) is None for word in strange):
-            yield "".join(word.text for word in strange)
+            name = "".join(word.text for word in strange)
+            if len(name) > 1:
+                yield name
 
 
 _JOINING = listed("for to by of with on at from the 的")

@@ -62,7 +62,7 @@ class Toy:
         return self.run(self.arguments.model_validate(dict(arguments)))
 
 
-def declared(name: str, **fields: Any) -> type[BaseModel]:
+def declared(name: str, /, **fields: Any) -> type[BaseModel]:
     """A pydantic model of arguments, extra ones forbidden."""
     model: type[BaseModel] = create_model(name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
     return model
