@@ -27,6 +27,12 @@ from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import result_entry, tool_outcome
 from opspilot.core.ports import Journal, OpenCall, Tools
 
+GIVEN_UP = AT_A_LIMIT | {StopReason.CANCELLED}
+"""Reasons for which a model call for last words may still be on its way when the run closes."""
+
+ENDS_WITH_WORDS = AT_A_LIMIT | {StopReason.ANSWERED, StopReason.MODEL_REFUSED}
+"""Reasons for which the last reply is what the run has to say."""
+
 
 class JournalActivities:
     """Holds the journal, and the tools, which alone know whether a lost write happened."""
@@ -153,51 +159,49 @@ class JournalActivities:
 
     def _close(self, session: str, order: CloseRun) -> None:
         now = datetime.fromtimestamp(order.at, UTC)
+        stopped = stopped_key(order.run, order.nth)
+        if self._journal.find(session, [stopped]):
+            # A belated attempt: the run may have gone on, and the calls that are open now are not to be cancelled.
+            return
         owed: list[NewEntry] = []
         answer = ""
         if order.step:
-            (reply,) = self._journal.append(session, order.run, [self._no_reply_any_more(session, order, now)])
+            reply = self._no_reply_any_more(session, order, now)
             owed = [
                 result_entry(order.run, call, 0, Observation.failure(ErrorCode.CANCELLED), now)
                 for call in unanswered_calls(self._journal.read(session), order.run)
             ]
-            answer = self._answer(session, order, reply)
-        stopped = NewEntry(
-            key=stopped_key(order.run, order.nth),
-            kind=Kind.RUN_STOPPED,
-            at=now,
-            data={
-                "stop_reason": order.reason.value,
-                "answer": answer,
-                "message": order.message,
-                "steps": order.steps,
-                "usage": asdict(order.usage),
-            },
-        )
-        self._journal.append(session, order.run, [*owed, *message_entries(order.messages, now), stopped])
+            if order.reason in ENDS_WITH_WORDS:
+                answer = str(reply.data["text"])
+        data = {
+            "stop_reason": order.reason.value,
+            "answer": answer,
+            "message": order.message,
+            "steps": order.steps,
+            "usage": asdict(order.usage),
+        }
+        end = NewEntry(stopped, Kind.RUN_STOPPED, now, data)
+        self._journal.append(session, order.run, [*owed, *message_entries(order.messages, now), end])
 
-    def _answer(self, session: str, order: CloseRun, reply: Entry) -> str:
-        if order.reason in (StopReason.ANSWERED, StopReason.MODEL_REFUSED):
-            return str(reply.data["text"])
-        if order.reason in AT_A_LIMIT:
-            key = assistant_key(order.run, order.step, final=True)
-            final = self._journal.find(session, [key]).get(key)
-            return str(final.data["text"]) if final else ""
-        return ""
+    def _no_reply_any_more(self, session: str, order: CloseRun, now: datetime) -> Entry:
+        """The run's last reply, claimed if it isn't there, so that a call given up on can't land after the end.
 
-    def _no_reply_any_more(self, session: str, order: CloseRun, now: datetime) -> NewEntry:
-        """Claims the last step's reply, so that a model call given up on can't land after the run has closed.
-
-        What it had written until then is kept: people saw it.
+        It is the last step's or, where that is there, the one of the last words. What had been written until then is
+        kept: people saw it.
         """
+        reply, last_words = (assistant_key(order.run, order.step, final=final) for final in (False, True))
+        there = self._journal.find(session, [reply]).get(reply)
+        may_be_at_last_words = there is not None and not there.data.get("cancelled") and order.reason in GIVEN_UP
         drafts = [draft.text for draft in self._journal.drafts(session) if draft.run == order.run]
-        return NewEntry(
-            key=assistant_key(order.run, order.step),
+        claim = NewEntry(
+            key=last_words if may_be_at_last_words else reply,
             kind=Kind.ASSISTANT_MESSAGE,
             at=now,
             data={"text": drafts[-1] if drafts else "", "tool_calls": [], "cancelled": True},
             step=order.step,
         )
+        (last,) = self._journal.append(session, order.run, [claim])
+        return last
 
 
 def _is_fresh(known: Entry | None, run: str) -> bool:

@@ -1,6 +1,7 @@
 """Activities without a server: real journal, real tool runtime, each attempt in an environment of its own."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -31,7 +32,7 @@ from opspilot.core.contract import (
 from opspilot.core.entries import Entry, Kind, call_key
 from opspilot.core.interrupts import Answer, AnswerAction, Interrupt, InterruptType, Principal
 from opspilot.core.limits import Limits, StopReason
-from opspilot.core.messages import Json, ModelReply, ProtocolCall, Usage
+from opspilot.core.messages import Json, ModelReply, ModelRequest, ProtocolCall, Usage
 from opspilot.core.observations import ErrorCode
 from opspilot.core.ports import CallContext, Model
 from opspilot.journal.store import SqlJournal
@@ -189,36 +190,31 @@ def call(name: str, /, **arguments: Json) -> dict[str, Any]:
 
 
 class Says(Model):
-    """A model with one reply, given whole or in pieces; `until` is waited for after the pieces."""
+    """A model with one reply, whatever it is asked; `until` is waited for after its text."""
 
     def __init__(
-        self,
-        text: str = "",
-        calls: Sequence[dict[str, Any]] = (),
-        *,
-        until: asyncio.Event | None = None,
-        **more: Any,
+        self, text: str = "", calls: Sequence[dict[str, Any]] = (), *, until: asyncio.Event | None = None, **more: Any
     ) -> None:
-        made = ScriptedModel([{"text": text, "calls": list(calls)}])
-        self._script = made
-        self._text = text
+        protocol = tuple(
+            ProtocolCall(f"c{number}", call["name"], json.dumps(call["arguments"]))
+            for number, call in enumerate(calls, start=1)
+        )
+        self._reply = ModelReply(text, protocol, **more)
         self._until = until
-        self._more = more
-        self.asked: list[Any] = []
+        self.asked: list[ModelRequest] = []
         self.said = asyncio.Event()
 
     @property
     def name(self) -> str:
         return "says"
 
-    async def reply(self, request: Any, on_text: Callable[[str], None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
         self.asked.append(request)
-        on_text(self._text)
+        on_text(self._reply.text)
         self.said.set()
         if self._until is not None:
             await self._until.wait()
-        reply = await self._script.reply(replace(request, messages=request.messages[:1]), lambda piece: None)
-        return replace(reply, **self._more)
+        return self._reply
 
 
 class Fails(Model):
@@ -232,13 +228,9 @@ class Fails(Model):
     def name(self) -> str:
         return "fails"
 
-    async def reply(self, request: Any, on_text: Callable[[str], None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
         on_text(self._text)
         raise self._error
-
-
-def protocol_call(name: str, arguments: str = "{}", id: str = "c1") -> ProtocolCall:
-    return ProtocolCall(id, name, arguments)
 
 
 async def until(condition: Callable[[], bool]) -> None:
