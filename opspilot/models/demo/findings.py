@@ -281,7 +281,11 @@ def _own_name(item: Mapping[str, Json]) -> str:
 
 
 def _line(fields: Mapping[str, str]) -> str:
-    return next((value for name, value in fields.items() if _key_in(name, _LINE) and value.isdigit()), "")
+    """The line's number. `line` itself is meant before `heading_line`, whichever comes first."""
+    numbered = {name: value for name, value in fields.items() if _key_in(name, _LINE) and value.isdigit()}
+    return next((value for name, value in numbered.items() if name.lower() in _LINE), "") or next(
+        iter(numbered.values()), ""
+    )
 
 
 def _text(fields: Mapping[str, str]) -> str:

@@ -189,6 +189,7 @@ def test_a_required_parameter_that_cannot_be_filled_truthfully_means_no_call(fie
     [
         ({"lines": [{"file": "a.log", "line": 3, "text": "x failed"}]}, ["a.log:3"], []),
         ({"hits": [{"doc": "g.md", "line_no": 7, "body": "do it"}]}, ["g.md:7"], []),
+        ({"hits": [{"file": "g.md", "heading_line": 5, "line": 7, "text": "do it"}]}, ["g.md:7"], []),
         ({"results": [{"path": "g.md", "matches": [{"lineNumber": 9, "snippet": "do it"}]}]}, ["g.md:9"], []),
         ("a.log:3: x failed\na.log:4: y failed", ["a.log:3", "a.log:4"], []),
         (["a.log:3: x failed"], ["a.log:3"], []),
