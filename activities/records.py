@@ -5,7 +5,16 @@ from datetime import datetime
 
 from opspilot.core.calls import round_name
 from opspilot.core.contract import UserMessage
-from opspilot.core.entries import Entry, Kind, NewEntry, call_key, interrupt_key, message_key, result_key
+from opspilot.core.entries import (
+    Entry,
+    Kind,
+    NewEntry,
+    call_key,
+    interrupt_key,
+    message_key,
+    result_key,
+    tool_started_key,
+)
 from opspilot.core.errors import JournalBehind
 from opspilot.core.ports import Journal
 
@@ -16,15 +25,23 @@ VOID = "void"
 def recorded_call(journal: Journal, session: str, run: str, call: str, round_: int) -> tuple[Entry, Entry | None]:
     """The entry of a call, and the entry that ended this round of it, if one did.
 
+    A question ended the round only if the tool asked it: one that held the call before it ran comes before the start.
+
     Raises:
         JournalBehind: the journal has no such call.
     """
-    keys = (call_key(run, call), result_key(run, call), interrupt_key(run, call, round_))
+    keys = (
+        call_key(run, call),
+        result_key(run, call),
+        interrupt_key(run, call, round_),
+        tool_started_key(run, call, round_),
+    )
     found = journal.find(session, keys)
-    proposed, result, asked = (found.get(key) for key in keys)
+    proposed, result, asked, started = (found.get(key) for key in keys)
     if proposed is None:
         raise JournalBehind(f"The journal has no call {round_name(call, round_)} of run {run}.")
-    return proposed, result or asked
+    asked_by_tool = asked is not None and started is not None and started.seq < asked.seq
+    return proposed, result or (asked if asked_by_tool else None)
 
 
 def unanswered_calls(entries: Iterable[Entry], run: str) -> list[str]:
