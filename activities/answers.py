@@ -64,7 +64,7 @@ class AnswerActivities:
         arguments, refusal = self._agreed(answer, opened, proposed, requester)
         if refusal:
             return self._ignored(session, run, answer, call, refusal)
-        return self._settled(session, run, answer, proposed, arguments)
+        return self._settled(session, run, answer, opened, proposed, arguments)
 
     def _agreed(
         self, answer: Answer, opened: Entry, proposed: Entry, requester: Principal
@@ -92,7 +92,7 @@ class AnswerActivities:
         return dict(answers[-1].data["arguments"] if answers else proposed.data["arguments"])
 
     def _settled(
-        self, session: str, run: str, answer: Answer, proposed: Entry, arguments: dict[str, Json]
+        self, session: str, run: str, answer: Answer, opened: Entry, proposed: Entry, arguments: dict[str, Json]
     ) -> AnswerJudged:
         assert proposed.call is not None
         now = datetime.now(UTC)
@@ -108,6 +108,8 @@ class AnswerActivities:
             "digest": digest(arguments),
             "summary": self._tools.summary(proposed.data["name"], arguments),
             "code": code.value if code else None,
+            # Whoever tells a tool what it wanted to know has not agreed to what it will do with that.
+            "approved": code is None and opened.data["kind"] != InterruptType.QUESTION,
         }
         settled = answered_key(run, answer.interrupt)
         entries = [NewEntry(settled, Kind.INTERRUPT_ANSWERED, now, data, proposed.step, proposed.call)]

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 from temporalio import activity
@@ -66,7 +68,7 @@ class ToolActivities:
             returned = await self._run(ready, order)
             seconds = time.monotonic() - began
             with journal_failures():
-                written = await asyncio.to_thread(self._finish, ready, order, returned, seconds)
+                written = await _to_its_end(asyncio.to_thread(self._finish, ready, order, returned, seconds))
         return tool_outcome(written)
 
     def _ready(self, session: str, order: RunTool) -> Round | Entry:
@@ -90,7 +92,7 @@ class ToolActivities:
             session=session,
             proposed=proposed,
             arguments=arguments,
-            approved=bool(answers),
+            approved=any(answer.data.get("approved") for answer in answers),
             answers={name: value for answer in answers for name, value in answer.data.get("values", {}).items()},
             principal=Principal(user["id"], user["name"], tuple(user["roles"])),
         )
@@ -128,7 +130,9 @@ class ToolActivities:
             async with asyncio.timeout(limit):
                 returned = await self._tools.run(ready.proposed.data["name"], ready.arguments, context)
         except TimeoutError:
-            message = f"{ready.proposed.data['name']} did not finish within {limit:.0f} s."
+            message = f"{ready.proposed.data['name']} did not finish within {round(limit, 1):g} s."
+            if ready.proposed.data["effect"] == Effect.WRITE:
+                message += " It may still take effect: check before trying again."
             return ToolReturn(Observation.failure(ErrorCode.TIMED_OUT, message))
         if returned.interrupt is not None and order.last_round:
             return ToolReturn(Observation.failure(ErrorCode.TOO_MANY_ROUNDS))
@@ -158,3 +162,12 @@ class ToolActivities:
         overflow = {returned.overflow_ref: returned.overflow} if returned.overflow_ref else None
         (written,) = self._journal.append(ready.session, order.run, [entry], overflow)
         return written
+
+
+async def _to_its_end(writing: Coroutine[Any, Any, Entry]) -> Entry:
+    """What was written, also when a cancel comes meanwhile: the call is over, and how it ended is known."""
+    task = asyncio.create_task(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        return await task
