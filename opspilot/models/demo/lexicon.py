@@ -224,7 +224,8 @@ STOP_ENGLISH = listed(
     "question answer beside alongside along according regarding concerning based using use side next together first "
     "currently main think go went come came way kind type sort thing things lot ones one exactly really actually ok "
     "okay hello hi hey thanks thank appear appears appeared occur occurs occurred show shows shown contain contains "
-    "written write wrote asked ask like able make makes made take takes took put full whole against did's"
+    "written write wrote asked ask like able make makes made take takes took put full whole against "
+    "did's begin began begun begins start started starts wrong happening"
 )
 
 STOP_CHINESE = (

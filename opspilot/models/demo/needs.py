@@ -96,10 +96,9 @@ def names_offered(tools: Iterable[ToolCard]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-_HAPPENED = re.compile(r"(?i)\bwhat (?:happened|went wrong)|\bwrong with\b|发生了什么|出了什么|怎么了|怎么回事")
 _HOW = re.compile(
     r"(?i)\bhow (?:do|to|can|should|would)\b|\bwhat (?:should|can|do|must) (?:i|we|one) do\b|\bwhat to do\b"
-    r"|怎么|如何|该做什么"
+    r"|怎么(?!了|回事)|如何|该做什么"
 )
 _WHO_WHAT = re.compile(r"(?i)\bwho\b|\bwhat (?:is|are) (?!the (?:most|top|number|count))|谁|是什么|哪个团队")
 
@@ -148,14 +147,16 @@ def _wanted(question: Question, *, act: bool) -> set[Kind]:
         or counted
         or question.sources
         or Idea.LOGS in ideas
-        or _HAPPENED.search(question.text)
         or (Idea.ERRORS in ideas and not act and (told or placed or not advised))
     ):
         wanted.add(Kind.LOGS)
     if advised or (Idea.ALERT in ideas and Kind.LOGS not in wanted):
         wanted.add(Kind.DOCS)
-    if ideas & {Idea.OWNER, Idea.DEPENDS} or (
-        not wanted and (Idea.CATALOG in ideas or (question.subjects and _WHO_WHAT.search(question.text)))
+    lists = question.lists and not wanted and Idea.SERVICE in ideas
+    if (
+        ideas & {Idea.OWNER, Idea.DEPENDS}
+        or lists
+        or (not wanted and (Idea.CATALOG in ideas or (question.subjects and _WHO_WHAT.search(question.text))))
     ):
         wanted.add(Kind.CATALOG)
     if act and not told:

@@ -63,7 +63,11 @@ def propose_forced(case: Case, name: str) -> tuple[Proposal, ...]:
 
 def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
     done = case.calls(need)
-    names = case.question.candidates or (" ".join(case.question.keywords),)
+    question = case.question
+    names = question.candidates or question.sources or (" ".join(question.keywords),)
+    if question.lists and not question.candidates and not done:
+        yield from _filled(need, need.tools[0], Wish(question.text))
+        return
     tried = {str(value) for call in done for value in call.arguments.values()}
     found = any(call.useful for call in done)
     if any(call.code in HUMAN_CODES for call in done):

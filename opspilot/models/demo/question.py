@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from opspilot.models.demo.glossary import READING
 from opspilot.models.demo.lexicon import Idea, listed
 from opspilot.models.demo.orders import is_action, read_order
+from opspilot.models.demo.phrases import STATES, dimension_of, is_adjective, runs, spellings_of, unknown_names
 from opspilot.models.demo.times import Span, read_span
-from opspilot.models.demo.words import Token, is_chinese, singular, tokens, translated
+from opspilot.models.demo.words import Token, is_chinese, singular, tokens
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,11 @@ class Question:
         return tuple(dict.fromkeys([*self.subjects, *names]))
 
     @property
+    def lists(self) -> bool:
+        """Does it want all that there is of something?"""
+        return bool(_LISTING.search(self.text))
+
+    @property
     def of_relatives(self) -> bool:
         """Does it ask who owns the things that a thing depends on, rather than the thing itself?"""
         return bool(_RELATIVES.search(self.text))
@@ -79,6 +86,14 @@ class Question:
         return bool(self.ideas & {Idea.MOST, Idea.COUNT})
 
 
+_HAPPENED = re.compile(
+    r"(?i)\bwhat (?:happened|went wrong|is going on)|\bwrong with\b|发生了什么|出了什么|怎么了|怎么回事"
+    r"|挂了|正常吗|健康吗"
+    r"|^(?:is|are) (?:the |our )?[\w -]{1,40}\b(?:down|up|broken|failing|slow|healthy|unhealthy|working|ok|okay|fine)\b"
+)
+_CONDITIONS = listed("up down healthy unhealthy working ok okay fine broken 正常 健康 挂了")
+_ON_CALL = re.compile(r"(?i)\bon call\b")
+_LISTING = re.compile(r"(?i)^(?:please )?(?:list|show all)\b|\b(?:are there|exist|do we have)\b|有哪些|列出|都有什么")
 _RELATIVES = re.compile(
     r"(?i)\b(?:own|owns|owners? of|responsible for|maintains?) (?:what|everything|(?:all |the )*(?:things|services|"
     r"systems|components|dependencies)(?: that| which)?)\b[^.?!]*\bdepend"
@@ -91,32 +106,34 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
 
     `known` are names that the tools' own descriptions give, such as files: a word that is part of one means it.
     """
-    words = tokens(text)
+    span = read_span(text)
+    happened = bool(_HAPPENED.search(text))
+    timeless = re.sub(re.escape(span.said), " , ", text, flags=re.IGNORECASE) if span else text
+    words = tokens(_ON_CALL.sub("on-call", timeless))
     chinese = is_chinese(text)
     order = read_order(text)
     words = tuple(word for word in words if not (order and is_action(word.text)))
     marks = frozenset(nouns)
-    dimension, dimension_idea, at = _dimension(words)
+    dimension, dimension_idea, at = dimension_of(words)
     subjects = tuple(dict.fromkeys(_subjects(words, marks, at)))
     offered = tuple(known)
     sources = (*_sources(words), *(word.text for word in words if _is_known(word, offered)))
     sources = tuple(dict.fromkeys(source for source in sources if source not in subjects))
     names = tuple(dict.fromkeys(word.text for i, word in enumerate(words) if word.content and _is_name(words, i)))
-    span = read_span(text)
-    used = {part.lower() for name in (*subjects, *sources) for part in (name, *name.split())}
+    used = set(STATES | _CONDITIONS) if happened else set()
+    used |= {part.lower() for name in (*subjects, *sources) for part in (name, *name.split())}
     used |= {word.text for word in words if word.chinese and any(word.text in name for name in (*subjects, *sources))}
-    used |= set(span.words if span else ())
     used |= {word.text.lower() for word in words if singular(word.text.lower()) in marks}
     return Question(
         text=text,
         chinese=chinese,
-        ideas=frozenset(idea for word in words for idea in word.ideas),
+        ideas=frozenset(idea for word in words for idea in word.ideas) | ({Idea.ERRORS} if happened else frozenset()),
         words=words,
         subjects=subjects,
         sources=sources,
         names=names,
-        phrases=tuple(dict.fromkeys(_spellings(run) for run in _runs(words, used, at))),
-        unknown=tuple(dict.fromkeys(_unknown(words, used, at))),
+        phrases=tuple(dict.fromkeys(spellings_of(run) for run in runs(words, used, at))),
+        unknown=tuple(dict.fromkeys(unknown_names(words, used, at))),
         dimension=dimension,
         dimension_idea=dimension_idea,
         order=order,
@@ -144,7 +161,9 @@ def _subjects(words: tuple[Token, ...], nouns: frozenset[str], dimension_at: int
             continue
         before = words[index - 1] if index and not word.broken else None
         after = words[index + 1] if index + 1 < len(words) and not words[index + 1].broken else None
-        if before and _may_name(before) and not _is_adjective(before):
+        named = before is not None and before.text.lower() in READING and index > 1
+        named = named and words[index - 2].text.lower() in {"the", "our", "a", "of", "for"}
+        if before and (named or _may_name(before)) and not is_adjective(before):
             yield before.text + word.text if word.chinese and before.chinese else before.text
         elif (after and not word.chinese and after.content and (after.quoted or _is_name(words, index + 1))) or (
             after and word.chinese and after.content and not after.chinese
@@ -154,13 +173,6 @@ def _subjects(words: tuple[Token, ...], nouns: frozenset[str], dimension_at: int
 
 def _may_name(word: Token) -> bool:
     return word.content or (word.chinese and not word.stop and not word.ideas)
-
-
-_STATES = listed("failed failing failures lost slow slowest invalid refused denied rejected missing broken down dead")
-
-
-def _is_adjective(word: Token) -> bool:
-    return word.text.lower() in _STATES or word.text.isdigit()
 
 
 def _is_known(word: Token, known: tuple[str, ...]) -> bool:
@@ -188,109 +200,3 @@ def _sources(words: tuple[Token, ...]) -> Iterator[str]:
             name = next((w for w in following[1:] if not w.stop), None)
             if name and name.content and singular(word.text.lower()) == "log":
                 yield name.text
-
-
-_NAMED_FAULTS = listed("failure failures fault faults exception exceptions crash crashes 异常 故障")
-"""After another word these belong to what is looked for ("authentication failures"); alone they mean any error."""
-
-
-def _belongs(word: Token, before: Token) -> bool:
-    """Is this general word part of what is looked for: "authentication failures", "invalid user"?"""
-    general = word.ideas & {Idea.USER, Idea.HOST, Idea.SERVICE}
-    return word.text.lower() in _NAMED_FAULTS or bool(general and _is_adjective(before))
-
-
-def _unknown(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[str]:
-    for run in _runs(words, used, dimension_at):
-        strange = [word for word in run if word.chinese and not word.stop]
-        if any(not word.quoted and translated(word) is None for word in strange):
-            name = "".join(word.text for word in strange)
-            if len(name) > 1:
-                yield name
-
-
-_JOINING = listed("for to by of with on at from the 的")
-"""Between two content words these belong to what is looked for: "failed passwords for root"."""
-
-
-def _runs(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[list[Token]]:
-    """Runs of neighbouring content words, with the small words that join them."""
-    run: list[Token] = []
-    joining: list[Token] = []
-    for index, word in enumerate(words):
-        keep = word.text.lower() not in used and index != dimension_at
-        keep = keep and (word.content or (bool(run) and not joining and _belongs(word, run[-1])))
-        if word.broken or word.quoted or not (keep or word.text.lower() in _JOINING):
-            if run:
-                yield run
-            run, joining = [], []
-        if keep and word.quoted:
-            yield [word]
-        elif keep:
-            run += [*joining, word]
-            joining = []
-        elif run and word.text.lower() in _JOINING:
-            joining.append(word)
-    if run:
-        yield run
-
-
-def _spellings(run: list[Token]) -> tuple[str, ...]:
-    """How a log may put it, the likeliest first."""
-    if run[0].quoted:
-        return (run[0].text,)
-    if not any(word.chinese for word in run):
-        as_asked = " ".join(singular(word.text) for word in run)
-        return (as_asked, f"{singular(run[1].text)} {run[0].text}") if len(run) == 2 else (as_asked,)
-    telling = [word for word in run if not word.stop]
-    joined = "".join(w.text for w in telling) if all(w.chinese for w in telling) else " ".join(w.text for w in telling)
-    known = [english for word in telling if (english := translated(word))]
-    if len(known) < len(telling):
-        return (joined, " ".join(known)) if known else (joined,)
-    states = [word for word in known if word in _STATES]
-    things = [word for word in known if word not in _STATES]
-    spellings = [" ".join((*states, *things)), " ".join((*things, *states))]
-    if states == ["failed"]:
-        spellings.insert(1, " ".join((*things, "failure")))
-    return tuple(dict.fromkeys((*spellings, joined)))
-
-
-_WHICH = listed("which what per by each whose")
-_WHICH_CHINESE = (
-    "哪些",
-    "哪个",
-    "哪一个",
-    "哪台",
-    "哪几个",
-    "哪种",
-    "哪条",
-    "哪位",
-    "哪里",
-    "按",
-    "每个",
-    "各",
-    "什么",
-)
-_ASKING = {Idea.MOST, Idea.COUNT, Idea.RECENT, Idea.COMPARE, Idea.ADVICE, Idea.DOCS}
-
-
-def _dimension(words: tuple[Token, ...]) -> tuple[str, Idea | None, int]:
-    """The noun that is asked for by "which hosts …" or "哪些主机 …", its idea, and where it stands."""
-    if not any(word.ideas & {Idea.MOST, Idea.COUNT} for word in words):
-        return "", None, -1
-    for index, word in enumerate(words):
-        if word.text.lower() in _WHICH or word.text in _WHICH_CHINESE:
-            for ahead in range(index + 1, min(index + 4, len(words))):
-                noun = words[ahead]
-                if noun.stop or noun.ideas & _ASKING or noun.quoted:
-                    continue
-                if Idea.SERVICE in noun.ideas and ahead + 1 < len(words) and Idea.HOST in words[ahead + 1].ideas:
-                    continue
-                group = next(
-                    (idea for idea in (Idea.HOST, Idea.USER, Idea.ERRORS, Idea.SERVICE) if idea in noun.ideas), None
-                )
-                return singular(noun.text.lower()), group, ahead
-    for index, word in enumerate(words):
-        if Idea.HOST in word.ideas and word.chinese:
-            return word.text, Idea.HOST, index
-    return "", None, -1
