@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 CLOSED_PIPE = 141
 """What a shell reports of a command that writes to a pipe which nobody reads any more."""
 
+PATIENCE_SECONDS = 2.0
+"""How long a question may wait for a worker before the person is told what it waits for."""
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -106,6 +109,7 @@ def ask(
 
     async def run() -> int:
         async with _pilot(settings, endpoint) as (pilot, attendant):
+            hint = asyncio.create_task(_say_when_nobody_works(pilot))
             try:
                 asked = await pilot.ask(text, name, limits=limits, mode=Mode(only or None, force))
             except asyncio.CancelledError:
@@ -113,6 +117,8 @@ def ask(
                     await pilot.stop(name, "Ctrl-C")
                 _say(f"Stopped before the question was accepted. Was it all the same? starter.py watch {name}")
                 raise
+            finally:
+                hint.cancel()
             return await attendant(json).attend(asked.session, asked.message_id, asked.after, stoppable=True)
 
     return _run(run())
@@ -255,6 +261,7 @@ def _settings() -> "Settings":
 
 def _place(settings: "Settings") -> "Place":
     from opspilot.embedded import Deadlines, Place, code_digest
+    from opspilot.settings import CONFIG_VARIABLE
 
     root = Path(__file__).resolve().parent
     return Place(
@@ -262,8 +269,8 @@ def _place(settings: "Settings") -> "Place":
         worker=root / "worker.py",
         digest=code_digest(root, settings.digest()),
         # Handed on whole, unread: what of it is a setting is the worker's business.
-        environment=os.environ,
-        folder=Path.cwd(),
+        environment={**os.environ, **({CONFIG_VARIABLE: str(settings.file)} if settings.file else {})},
+        folder=settings.base,
         task_queue=settings.temporal.task_queue,
         deadlines=Deadlines(drain=settings.worker.graceful_shutdown_seconds + 10),
     )
@@ -324,6 +331,12 @@ async def _pilot(
             )
 
         yield pilot, attendant
+
+
+async def _say_when_nobody_works(pilot: "OpsPilot") -> None:
+    await asyncio.sleep(PATIENCE_SECONDS)
+    if await pilot.has_worker() is False:
+        _say("No worker is running; waiting for one. Start it with: python worker.py")
 
 
 def _default_console(target: str) -> str:

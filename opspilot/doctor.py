@@ -25,10 +25,8 @@ class Finding:
 
 async def examine(settings: Settings, principal: Principal, address: str | None) -> AsyncIterator[Finding]:
     """Each finding as it is made. `address` is the local stack's; None means what `temporalio.envconfig` names."""
-    file = settings.base / FILE_NAME
-    yield Finding(
-        "settings", ok=True, text=f"{file}" if file.is_file() else f"no {FILE_NAME} in {settings.base}; defaults"
-    )
+    where = str(settings.file) if settings.file else f"no {FILE_NAME} in {settings.base}, so the defaults"
+    yield Finding("settings", ok=True, text=where)
     tools = ", ".join(settings.tools)
     yield Finding(
         "tools", bool(tools), tools or "none", "" if tools else f"Name some in {FILE_NAME}: [tools.search_docs]"

@@ -224,17 +224,13 @@ class TerminalView:
         call, _, _ = str(data.get("interrupt", "")).partition("#")
         self._line()
         self._line(f"  ? {call} {data.get('tool', '')} waits for a person: {data.get('reason', '')}", "bold yellow")
-        if data.get("kind") != InterruptType.QUESTION:
-            self._indented(
-                [
-                    f"{name} = {compact(value, RESULT_CHARACTERS)}"
-                    for name, value in dict(data.get("arguments") or {}).items()
-                ],
-                "      ",
-            )
-        self._indented(
-            [f"{name}: {compact(value, 500)}" for name, value in dict(data.get("payload") or {}).items()], "      "
-        )
+        self._running[entry.call or call] = (str(data.get("tool", "")), 0.0)
+        arguments = dict(data.get("arguments") or {}) if data.get("kind") != InterruptType.QUESTION else {}
+        lines = [f"{name} = {compact(value, RESULT_CHARACTERS)}" for name, value in arguments.items()]
+        payload = dict(data.get("payload") or {})
+        # Tools tend to repeat the arguments in what they show.
+        lines += [f"{name}: {compact(payload[name], 500)}" for name in payload if payload[name] != arguments.get(name)]
+        self._indented(lines, "      ")
 
     def _settled(self, entry: Entry) -> None:
         data = entry.data

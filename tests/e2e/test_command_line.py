@@ -326,6 +326,24 @@ def test_ctrl_c_twice_leaves_the_run_to_itself(desk: Desk) -> None:
     assert re.search(r"starter\.py watch ops-", ended.err)
 
 
+def test_a_question_that_no_worker_takes_says_so_and_can_be_given_up(desk: Desk) -> None:
+    desk.run("up")
+    nobody = {
+        "TEMPORAL_ADDRESS": f"127.0.0.1:{stack.load(desk.folder / 'state' / 'stack.json').port}",
+        "OPSPILOT_TEMPORAL__TASK_QUEUE": "nobody",
+    }
+    process = desk.start("ask", "--session", "early", "Why?", **nobody)
+    assert process.stderr is not None
+    assert "No worker is running; waiting for one" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+
+    ended = desk.finish(process)
+
+    assert ended.status == 130
+    assert "starter.py watch early" in ended.err
+    assert "Traceback" not in ended.err
+
+
 def test_who_only_watches_leaves_with_one_ctrl_c_and_stops_nothing(desk: Desk) -> None:
     desk.play(RISKY, ANSWER)
     session = session_of(desk.run("ask", "--local", "Restart db"))

@@ -138,7 +138,7 @@ def held_lock_of_a_killed_command(place: Place) -> None:
         (foreign_json, False, False),
         (lost_file, False, False),
         (half_started, True, False),
-        (hung_server, False, True),
+        pytest.param(hung_server, False, True, marks=pytest.mark.slow),
         (held_lock_of_a_killed_command, True, True),
     ],
 )
