@@ -13,9 +13,9 @@ from opspilot.core.calls import Gate
 from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, Opened, ToolOutcome
 from opspilot.core.interrupts import Answer, AnswerAction
 from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
-from opspilot.core.observations import COUNTED_AS_FAILURE, ErrorCode
-from opspilot.core.repeats import count_repeats, is_loop
+from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, Phase, QueuedMessage, RunState, Stage
+from opspilot.core.steps import end_step_when_settled, stop_when_out_of_time
 
 # ---------------------------------------------------------------- decisions
 
@@ -324,7 +324,7 @@ def _thought(state: RunState, event: ModelAnswered, limits: Limits) -> RunState:
     if outcome.calls:
         calls = tuple(_proposed(index, call) for index, call in enumerate(outcome.calls, start=1))
         state = replace(state, phase=Phase.SETTLING, calls=calls)
-        return _end_step_when_settled(_stop_when_out_of_time(state, limits), limits)
+        return end_step_when_settled(stop_when_out_of_time(state, limits), limits)
     if state.stop is None and outcome.stop in AT_A_LIMIT:
         return replace(state, stop=outcome.stop, detail=outcome.detail)
     stop = state.stop or outcome.stop or StopReason.ANSWERED
@@ -371,19 +371,13 @@ def _call_ended(state: RunState, event: CallEnded, limits: Limits) -> RunState:
     else:
         call = replace(call, stage=Stage.DONE, code=outcome.code, result=outcome.digest)
     state = _with_call(replace(state, active_now=state.active_now + outcome.active_seconds), call)
-    return _end_step_when_settled(_stop_when_out_of_time(state, limits), limits)
-
-
-def _stop_when_out_of_time(state: RunState, limits: Limits) -> RunState:
-    if state.stop is None and state.active_now >= limits.active_seconds and any(call.is_open for call in state.calls):
-        return replace(state, stop=StopReason.TIMEOUT)
-    return state
+    return end_step_when_settled(stop_when_out_of_time(state, limits), limits)
 
 
 def _unrun(state: RunState, event: Unrun, limits: Limits) -> RunState:
     for index, code in event.observations:
         state = _with_call(state, replace(state.calls[index - 1], stage=Stage.DONE, code=code))
-    return _end_step_when_settled(state, limits)
+    return end_step_when_settled(state, limits)
 
 
 def _answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> RunState:
@@ -393,7 +387,7 @@ def _answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> Ru
     if call is None or not judged.accepted:
         return state
     if judged.code is not None:
-        return _end_step_when_settled(_with_call(state, replace(call, stage=Stage.DONE, code=judged.code)), limits)
+        return end_step_when_settled(_with_call(state, replace(call, stage=Stage.DONE, code=judged.code)), limits)
     same_round = call.asked_before_run and judged.action is AnswerAction.APPROVE
     agreed = replace(
         call,
@@ -402,42 +396,11 @@ def _answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> Ru
         digest=judged.digest or call.digest,
         summary=judged.summary or call.summary,
     )
-    return _end_step_when_settled(_with_call(state, agreed), limits)
+    return end_step_when_settled(_with_call(state, agreed), limits)
 
 
 def _with_call(state: RunState, call: CallState) -> RunState:
     return replace(state, calls=tuple(call if call.index == other.index else other for other in state.calls))
-
-
-def _end_step_when_settled(state: RunState, limits: Limits) -> RunState:
-    """Count what the step did, once every call of it has its observation, and see whether a limit is met."""
-    if any(call.is_open for call in state.calls):
-        return state
-    failures = state.failures_now
-    most_failures = failures
-    for call in state.calls:
-        if call.code is None:
-            failures = 0
-        elif call.code in COUNTED_AS_FAILURE:
-            failures += 1
-        most_failures = max(most_failures, failures)
-    repeats = count_repeats(state.repeats, state.calls)
-    settled = replace(state, calls=(), answers=(), failures_now=failures, repeats=repeats, phase=Phase.THINKING)
-    return replace(settled, stop=state.stop or _limit_met(settled, most_failures, limits))
-
-
-def _limit_met(state: RunState, most_failures: int, limits: Limits) -> StopReason | None:
-    if is_loop(state.repeats, limits):
-        return StopReason.LOOP_DETECTED
-    if most_failures >= limits.failures_in_a_row:
-        return StopReason.TOO_MANY_FAILS
-    if state.steps_now >= limits.steps:
-        return StopReason.MAX_STEPS
-    if state.active_now >= limits.active_seconds:
-        return StopReason.TIMEOUT
-    if state.tokens_now >= limits.tokens:
-        return StopReason.BUDGET
-    return None
 
 
 def _closed(state: RunState, event: RunClosed, _: Limits) -> RunState:

@@ -290,7 +290,7 @@ class Simulation:
     def _tool(self, run: loop.ToRun) -> ToolOutcome | None:
         self._ids += 1
         seconds = self._tape.pick(0.5, 0.5, run.seconds)
-        kind = self._tape.pick("ok", "ok", "ok", "failed", "asks", "lost")
+        kind = self._tape.pick("ok", "ok", "ok", "failed", "asks", "asks", "lost")
         # A call that was held and approved unchanged is in round 1 again, whose question exists: see
         # test_a_held_call_whose_tool_asks_too_has_two_questions.
         if kind == "asks" and not run.call.asked_before_run:

@@ -25,7 +25,7 @@ bounds = st.builds(
     failures_in_a_row=st.sampled_from([5, 2, 50]),
     tokens=st.sampled_from([100_000, 1_000]),
     parallel_calls=st.sampled_from([8, 1, 2]),
-    rounds=st.sampled_from([5, 2]),
+    rounds=st.sampled_from([2, 5]),
     continue_as_new_steps=st.sampled_from([50, 1, 2]),
 )
 
@@ -394,6 +394,7 @@ def test_the_worlds_reach(seen: Callable[[Simulation], set[str]], expected: set[
             steps=chance.choice([3, 8]),
             active_seconds=chance.choice([60, 600]),
             failures_in_a_row=chance.choice([2, 50]),
+            same_result_in_a_row=chance.choice([2, 3]),
             tokens=chance.choice([1000, 100_000]),
             continue_as_new_steps=chance.choice([1, 50]),
         )
