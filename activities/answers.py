@@ -1,12 +1,14 @@
 """The activity that checks a person's answer before it settles anything."""
 
 import asyncio
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from temporalio import activity
 
 from activities.failures import journal_failures
-from opspilot.core.calls import Gate, digest
+from opspilot.core.calls import Gate, canonical_json, digest
 from opspilot.core.contract import AnswerJudged, JudgeAnswer
 from opspilot.core.entries import (
     Entry,
@@ -16,6 +18,7 @@ from opspilot.core.entries import (
     answered_key,
     call_key,
     interrupt_key,
+    result_key,
     started_key,
 )
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
@@ -23,6 +26,11 @@ from opspilot.core.messages import Json
 from opspilot.core.observations import SENTENCES, ErrorCode, Observation
 from opspilot.core.outcomes import result_entry
 from opspilot.core.ports import Journal, Tools
+
+INTERRUPT = re.compile(r"([1-9][0-9]{0,8}\.[1-9][0-9]{0,8})#([1-9][0-9]{0,8})")
+"""A question's name as we write it. Under another spelling (`1.1#01`) a question could be settled twice."""
+
+PLAIN = re.compile(r"[A-Za-z0-9.#_-]{1,100}")
 
 
 class AnswerActivities:
@@ -42,20 +50,26 @@ class AnswerActivities:
 
     def _judge(self, session: str, order: JudgeAnswer) -> AnswerJudged:
         run, answer = order.run, order.answer
-        call, _, round_ = answer.interrupt.partition("#")
+        name = INTERRUPT.fullmatch(answer.interrupt)
+        if name is None:
+            return self._ignored(session, run, answer, None, "There is no such question in this run.")
+        call, round_ = name[1], int(name[2])
+        if not _is_json(answer.values):
+            return self._ignored(session, run, answer, call, "The values hold what JSON can't carry.")
         keys = (
-            interrupt_key(run, call, int(round_)) if round_.isdigit() else "",
+            interrupt_key(run, call, round_),
             call_key(run, call),
             started_key(run),
             answered_key(run, answer.interrupt),
+            result_key(run, call),
         )
-        found = self._journal.find(session, [key for key in keys if key])
-        opened, proposed, started, answered = (found.get(key) for key in keys)
+        found = self._journal.find(session, keys)
+        opened, proposed, started, answered, result = (found.get(key) for key in keys)
         if answered is not None and answered.data["answer_id"] == answer.id:
             return _judged(answered)
         if opened is None or proposed is None or started is None:
             return self._ignored(session, run, answer, call, "There is no such question in this run.")
-        if answered is not None:
+        if answered is not None or result is not None:
             return self._ignored(session, run, answer, call, "This question is settled already.")
         if answer.digest and answer.digest != opened.data["digest"]:
             return self._ignored(session, run, answer, call, "This answer is for something else than what is asked.")
@@ -121,12 +135,29 @@ class AnswerActivities:
             return self._ignored(session, run, answer, proposed.call, "This question is settled already.")
         return _judged(written[0])
 
-    def _ignored(self, session: str, run: str, answer: Answer, call: str, why: str) -> AnswerJudged:
-        data = {"interrupt": answer.interrupt, "by": answer.principal.id, "action": answer.action.value, "message": why}
-        key = answer_ignored_key(run, answer.interrupt, answer.id)
-        entry = NewEntry(key, Kind.ANSWER_IGNORED, datetime.now(UTC), data, call=call or None)
-        self._journal.append(session, run, [entry])
+    def _ignored(self, session: str, run: str, answer: Answer, call: str | None, why: str) -> AnswerJudged:
+        data = {
+            "interrupt": answer.interrupt[:100],
+            "by": answer.principal.id,
+            "action": answer.action.value,
+            "message": why,
+        }
+        key = answer_ignored_key(run, _in_key(answer.interrupt), _in_key(answer.id))
+        self._journal.append(session, run, [NewEntry(key, Kind.ANSWER_IGNORED, datetime.now(UTC), data, call=call)])
         return AnswerJudged(accepted=False, action=answer.action, detail=why)
+
+
+def _in_key(theirs: str) -> str:
+    """What somebody else named, fit to be part of a key: a database takes neither any length nor any character."""
+    return theirs if PLAIN.fullmatch(theirs) else digest(theirs)
+
+
+def _is_json(values: Mapping[str, Json]) -> bool:
+    try:
+        canonical_json(dict(values)).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _judged(answered: Entry) -> AnswerJudged:
