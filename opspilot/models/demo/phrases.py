@@ -34,7 +34,7 @@ def unknown_names(words: tuple[Token, ...], used: set[str], dimension_at: int) -
 
 
 _JOINING = listed("for to by of with on at from the 的")
-"""Between two content words these belong to what is looked for: "failed passwords for root"."""
+"""Between two content words these belong to what is looked for: "refused connections for guests"."""
 
 
 def runs(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[list[Token]]:

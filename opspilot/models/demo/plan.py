@@ -100,7 +100,7 @@ def _single_words(case: Case) -> tuple[str, ...]:
 
 
 def _bare(name: str) -> str:
-    """「支付服务」 without its noun."""
+    """「结算服务」 without its noun."""
     for noun in ("服务", "系统", "应用", "模块", "平台", "集群"):
         if name.endswith(noun) and len(name) > len(noun):
             return name.removesuffix(noun)

@@ -19,7 +19,7 @@ from opspilot.models.demo.words import Token, is_chinese, singular, tokens
 class Question:
     """What could be read from a question.
 
-    `subjects` are service-like names ("payment", 「支付服务」); `sources` stand by a word for logs ("the SSH log");
+    `subjects` are service-like names ("billing", 「结算服务」); `sources` stand by a word for logs ("the mail log");
     `names` are identifiers; `phrases` the remaining runs of content words, each in the spellings to try;
     `unknown` are runs of Chinese that the lexicon doesn't know, which may be names;
     `dimension` what "which … most" asks for; `order` the action that is ordered, with the words of that sentence.
@@ -181,7 +181,7 @@ def _is_known(word: Token, known: tuple[str, ...]) -> bool:
 
 
 def _sources(words: tuple[Token, ...]) -> Iterator[str]:
-    """Names beside a word for logs: "the SSH log", "the log of Apache", "Apache log"."""
+    """Names beside a word for logs: "the mail log", "the log of Postfix", "Postfix log"."""
     for index, word in enumerate(words):
         if Idea.LOGS not in word.ideas:
             continue

@@ -11,6 +11,7 @@ from opspilot.models.demo.history import salvage
 from opspilot.models.demo.lexicon import listed
 from tests.models.demo.grounded import invented
 from tests.models.demo.harness import Run, Toy, reply_to, run
+from tests.models.demo.platform import platform
 from tests.models.demo.toolsets import call_centre, fleet, warehouse
 
 QUESTIONS = (
@@ -22,7 +23,10 @@ QUESTIONS = (
     "Reboot the radar of the vessel Borealis",
     'How many entries with "pump" since yesterday?',
     "What is the status of the billing queue?",
+    "Drain host api-7",
+    "What is the cpu load of api-7?",
 )
+TOOLSETS = [fleet, warehouse, call_centre, platform]
 SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 _KEYS = st.sampled_from(
@@ -73,7 +77,7 @@ def _known(done: Run, question: str, tools: list[Toy]) -> list[str]:
 
 
 @SETTINGS
-@given(st.data(), st.sampled_from(QUESTIONS), st.sampled_from([fleet, warehouse, call_centre]))
+@given(st.data(), st.sampled_from(QUESTIONS), st.sampled_from(TOOLSETS))
 def test_it_ends_keeps_to_the_schemas_and_quotes_only_results(data: st.DataObject, question: str, toolset: Any) -> None:
     """`run` itself fails on a call that doesn't validate, that is repeated, or that comes after five steps."""
     tools = [_observations(data)(tool) for tool in toolset()]
@@ -83,7 +87,7 @@ def test_it_ends_keeps_to_the_schemas_and_quotes_only_results(data: st.DataObjec
 
 
 @SETTINGS
-@given(st.sampled_from(QUESTIONS), _CODES, st.text(max_size=80), st.sampled_from([fleet, warehouse, call_centre]))
+@given(st.sampled_from(QUESTIONS), _CODES, st.text(max_size=80), st.sampled_from(TOOLSETS))
 def test_it_ends_when_everything_fails(question: str, code: str, message: str, toolset: Any) -> None:
     tools: list[Toy] = toolset()
     text = json.dumps({"ok": False, "errorCode": code, "message": message}, ensure_ascii=False)
@@ -94,7 +98,7 @@ def test_it_ends_when_everything_fails(question: str, code: str, message: str, t
 
 
 @SETTINGS
-@given(st.text(max_size=200), st.sampled_from([fleet, warehouse, call_centre]))
+@given(st.text(max_size=200), st.sampled_from(TOOLSETS))
 def test_any_question_gets_a_reply(question: str, toolset: Any) -> None:
     tools: list[Toy] = toolset()
     done = run(question, tools)

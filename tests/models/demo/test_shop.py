@@ -53,3 +53,30 @@ def test_a_restart_is_proposed_alone_after_the_service_was_identified(question: 
     (name, arguments), *others = done.steps[-1]
     assert (name, others) == ("restart_service", [])
     assert (arguments["service"], arguments["environment"]) == ("payment", "production")
+
+
+@pytest.mark.parametrize("question", ["Which service logs the most errors?", "哪个服务报错最多？"])
+def test_services_are_ranked_by_their_errors(question: str, tmp_path: Path) -> None:
+    done = ask(question, tmp_path)
+    errors = {
+        log.stem: sum('"level": "error"' in line for line in log.read_text("utf-8").split("\n"))
+        for log in (SHOP / "logs").glob("*.log")
+    }
+    top = max(errors, key=lambda name: errors[name])
+    assert f"`{top}`" in done.answer.split("\n")[3]
+    assert str(errors[top]) in done.answer.split("\n")[3]
+
+
+@pytest.mark.parametrize(
+    "question", ["How many errors did the payment service have in the last hour?", "过去一小时支付服务有多少条报错？"]
+)
+def test_a_span_of_time_is_put_to_the_logs(question: str, tmp_path: Path) -> None:
+    calls = ask(question, tmp_path).called("search_logs")
+    assert calls == [{"service": "payment", "level": "error", "since": "1h"}]
+
+
+@pytest.mark.parametrize("question", ["Who owns what the orders service depends on?"])
+def test_what_a_thing_depends_on_is_looked_up_in_turn(question: str, tmp_path: Path) -> None:
+    done = ask(question, tmp_path)
+    assert {"query": "payment"} in done.called("search_resource")
+    assert "team-payments" in done.answer
