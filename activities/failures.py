@@ -18,11 +18,15 @@ def journal_failures() -> Iterator[None]:
         raise ApplicationError(str(error), type=type(error).__name__, non_retryable=True) from None
 
 
+LONGEST_WAIT_SECONDS = 86_400.0
+"""More than any model call is tried for, so such a wait ends it; a server's number may be too big for a duration."""
+
+
 def model_failure(error: ModelError) -> ApplicationError:
     """A retryable failure of a model call; the next attempt waits for as long as the provider asked."""
     wait = error.retry_after_seconds
     return ApplicationError(
         error.message,
         type=error.fault.value,
-        next_retry_delay=None if wait is None else timedelta(seconds=wait),
+        next_retry_delay=None if wait is None else timedelta(seconds=min(wait, LONGEST_WAIT_SECONDS)),
     )

@@ -53,11 +53,22 @@ class ModelActivities:
                 return recorded
             entries = await asyncio.to_thread(self._receive, session, order)
             principal, request = self._request(order, entries)
+        async with heartbeating():
+            reply, more = await self._reply(session, order, request)
+            with journal_failures():
+                lines = reply_entries(order, key, reply, principal, self._tools, datetime.now(UTC), more)
+                await asyncio.to_thread(self._journal.append, session, order.run, lines, whole=True)
+                outcome = await asyncio.to_thread(self._recorded, session, order, key)
+        assert outcome is not None
+        return outcome
+
+    async def _reply(self, session: str, order: CallModel, request: ModelRequest) -> tuple[ModelReply, dict[str, Json]]:
+        """What the model says, also if it fails for good, and what is to be recorded of the call itself."""
         began = time.monotonic()
         draft = DraftWriter(self._journal, session, order.run, order.step, activity.info().attempt)
         more: dict[str, Json] = {"model": self._model.name}
         try:
-            async with heartbeating(), draft, asyncio.timeout(own_limit_seconds()):
+            async with draft, asyncio.timeout(own_limit_seconds()):
                 reply = await self._model.reply(request, draft.write)
         except TimeoutError:
             reply = ModelReply(draft.text)
@@ -73,12 +84,7 @@ class ModelActivities:
         else:
             more |= _ending(reply)
         more["latency_ms"] = round((time.monotonic() - began) * 1000)
-        with journal_failures():
-            lines = reply_entries(order, key, reply, principal, self._tools, datetime.now(UTC), more)
-            await asyncio.to_thread(self._journal.append, session, order.run, lines, whole=True)
-            outcome = await asyncio.to_thread(self._recorded, session, order, key)
-        assert outcome is not None
-        return outcome
+        return reply, more
 
     def _recorded(self, session: str, order: CallModel, key: str) -> ModelOutcome | None:
         """What the journal holds under this step's keys: our own reply, or that of an attempt that was faster."""

@@ -1,6 +1,7 @@
 """One model call: asked once, recorded whole or not at all, and told the same however often it is tried."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -109,12 +110,15 @@ async def test_the_conversation_grows_by_what_was_done_also_in_a_worker_that_rem
 # ---------------------------------------------------------------- failures
 
 
-async def test_a_passing_failure_is_raised_with_the_wait_that_the_provider_asked_for(desk: Desk) -> None:
+@pytest.mark.parametrize(("asked", "wait"), [(7.5, timedelta(seconds=7.5)), (1e15, timedelta(days=1))])
+async def test_a_passing_failure_is_raised_with_the_wait_that_the_provider_asked_for(
+    desk: Desk, asked: float, wait: timedelta
+) -> None:
     await desk.open("a")
     with pytest.raises(ApplicationError, match="slow down") as failed:
-        await desk.think(Fails(ModelError(ModelFault.RATE_LIMIT, "slow down", True, 7.5)))
+        await desk.think(Fails(ModelError(ModelFault.RATE_LIMIT, "slow down", True, asked)))
     assert (failed.value.type, failed.value.non_retryable) == ("rate_limit", False)
-    assert failed.value.next_retry_delay == timedelta(seconds=7.5)
+    assert failed.value.next_retry_delay == wait
     assert desk.entries(Kind.ASSISTANT_MESSAGE) == []
 
 
@@ -279,6 +283,31 @@ async def test_a_model_that_is_silent_heartbeats_by_timer(desk: Desk) -> None:
     after = len(beats)
     await asyncio.sleep(0.6)
     assert len(beats) == after
+
+
+async def test_a_slow_journal_does_not_make_a_reply_that_is_there_count_as_lost(desk: Desk) -> None:
+    writing, go = threading.Event(), threading.Event()
+
+    class SlowAtTheEnd(SqlJournal):
+        def append(self, session: str, run: str, entries: Sequence[NewEntry], *a: Any, **k: Any) -> tuple[Entry, ...]:
+            writing.set()
+            assert go.wait(10)
+            return super().append(session, run, entries, *a, **k)
+
+    await desk.open("a")
+    journal = SlowAtTheEnd(f"sqlite:///{desk.folder / 'journal.sqlite'}")
+    beats: list[object] = []
+    environment = desk.environment()
+    environment.on_heartbeat = lambda *details: beats.append(details)
+    thinking = asyncio.create_task(
+        environment.run(ModelActivities(journal, desk.tools, Says("Yes.")).call_model, order())
+    )
+    await until(writing.is_set)
+    heard = len(beats)
+    await until(lambda: len(beats) > heard)
+    go.set()
+    assert (await thinking).answer == "Yes."
+    journal.close()
 
 
 async def test_a_draft_that_can_not_be_shown_does_not_harm_the_reply(desk: Desk) -> None:
