@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import structlog
-from opspilot.tools.registry import build_registry
-from opspilot.tools.runtime import ToolRuntime
 from temporalio.client import Client
 from temporalio.worker import Worker
 
@@ -27,6 +25,8 @@ from opspilot.logging import configure_logging
 from opspilot.settings import Settings, load_settings
 from opspilot.temporal import connect, require_search_attributes
 from opspilot.tools.redaction import redact
+from opspilot.tools.registry import build_registry
+from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import ToolPlace
 from workflows.agent import AgentWorkflow
 
@@ -41,14 +41,17 @@ def build_model(settings: Settings) -> Model:
     match settings.model.adapter:
         case "openai":
             from opspilot.models.openai import OpenAIModel
+            from opspilot.models.wire_model import WireOptions
 
             key = settings.model.api_key
             return OpenAIModel(
                 name=settings.model.name,
                 base_url=settings.model.base_url,
                 api_key=key.get_secret_value() if key else "",
-                read_timeout_seconds=settings.model.read_timeout_seconds,
-                max_output_tokens=settings.model.max_output_tokens,
+                options=WireOptions(
+                    read_timeout_seconds=settings.model.read_timeout_seconds,
+                    max_output_tokens=settings.model.max_output_tokens,
+                ),
             )
         case "scripted":
             from opspilot.models.scripted import ScriptedModel

@@ -2,18 +2,21 @@
 
 One attempt, no retries (they belong to Temporal), and one connection for each call: a cancelled call closes it and with
 it the provider's work and bill, and no stale idle connection can fail the next. Proxies and certificates are the
-environment's (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`), as httpx reads them. Knows no wire format.
+environment's (`HTTPS_PROXY`, `NO_PROXY`, `SSL_CERT_FILE`), as httpx reads them, unless a `Route` is given. Knows no
+wire format.
 """
 
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 
 import httpx
 
-from opspilot.core.errors import ModelError, ModelFault
+from opspilot.core.errors import ModelError, ModelFault, UsageError
 from opspilot.core.retry import classify
 
 CONNECT_TIMEOUT_SECONDS = 10.0
@@ -23,9 +26,43 @@ MAX_REPLY_BYTES = 64 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024
 
 
+@dataclass(frozen=True)
+class Route:
+    """How to get to the server: through `proxy` (a URL, which may hold a password), trusting `ca_file` alone.
+
+    Both are checked when the route is made (`UsageError`); None leaves them to the environment.
+    """
+
+    proxy: str | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.proxy is not None:
+            try:
+                httpx.Proxy(self.proxy)
+            except (ValueError, httpx.InvalidURL):
+                raise UsageError("The model's proxy must look like http://host:port.") from None
+        if self.ca_file is not None:
+            _certificates(self.ca_file)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must be shown nowhere."""
+        return () if self.proxy is None else (self.proxy, httpx.URL(self.proxy).password)
+
+
+DIRECT = Route()
+"""As the environment says."""
+
+
 @asynccontextmanager
 async def posted(
-    url: str, headers: Mapping[str, str], body: bytes, read_timeout_seconds: float, server: str
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    read_timeout_seconds: float,
+    server: str,
+    route: Route = DIRECT,
 ) -> AsyncIterator[AsyncIterator[bytes]]:
     """Send `body`; gives the packets of a successful answer. Leaving the block closes the connection.
 
@@ -35,7 +72,7 @@ async def posted(
     timeout = httpx.Timeout(read_timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS, write=WRITE_TIMEOUT_SECONDS)
     try:
         async with (
-            httpx.AsyncClient(timeout=timeout, verify=_certificates()) as client,
+            httpx.AsyncClient(timeout=timeout, verify=_certificates(route.ca_file), proxy=route.proxy) as client,
             client.stream("POST", url, headers=dict(headers), content=body) as response,
         ):
             if not response.is_success:
@@ -90,6 +127,11 @@ def _as_model_error(error: httpx.HTTPError | httpx.InvalidURL, server: str, read
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
+def _certificates(ca_file: Path | None) -> ssl.SSLContext:
     """Loaded once: it takes some 20 ms, and each call has a client of its own."""
-    return httpx.create_ssl_context()
+    if ca_file is None:
+        return httpx.create_ssl_context()
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError:  # SSLError is one
+        raise UsageError(f"The model's ca_file {ca_file} can't be read as certificates (PEM).") from None

@@ -25,11 +25,12 @@ A fragment is `toolCallDelta(index, id?, name?, argumentsDelta?)`. Rules, each w
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from opspilot.core.messages import Json, ProtocolCall
 from opspilot.models.mending import mend, mend_text
+from opspilot.models.wire_names import CallNames
 
 OPAQUE_FIELDS = ("extra_content",)
 """Fields of a call that must go back as they came: Gemini's thought signatures (openai-agents-python `converter`)."""
@@ -78,11 +79,11 @@ class AssembledCall:
 
 
 class CallAssembler:
-    """Collects the fragments of one reply. `declared` maps names on the wire to the names of our tools."""
+    """Collects the fragments of one reply. `names` knows the tools offered."""
 
-    def __init__(self, declared: Mapping[str, str], new_id: Callable[[], str]) -> None:
-        self._declared = declared
-        self._new_id = new_id
+    def __init__(self, names: CallNames) -> None:
+        self._names = names
+        self._declared = names.declared
         self._calls: list[_Call] = []
 
     def add_fragment(self, raw: Json) -> None:
@@ -107,14 +108,10 @@ class CallAssembler:
         kept = [call for call in self._calls if call.name or call.id or call.arguments.strip()]
         if cut:
             kept = [call for call in kept if call.arguments.strip()]
-        taken: set[str] = set()
         assembled = []
         for call in sorted(kept, key=lambda call: call.order):
-            id_ = mend_text(call.id)
-            while not id_ or id_ in taken:
-                id_ = self._new_id()
-            taken.add(id_)
-            protocol = ProtocolCall(id_, self._tool_name(mend_text(call.name)), mend_text(call.arguments))
+            name = self._names.name(call.name, call.name.removeprefix("functions."), call.name.partition("<|")[0])
+            protocol = ProtocolCall(self._names.id(call.id), name, mend_text(call.arguments))
             assembled.append(AssembledCall(protocol, mend(call.opaque)))
         return tuple(assembled)
 
@@ -159,10 +156,6 @@ class CallAssembler:
         if more.startswith(so_far):
             return more
         return so_far + more
-
-    def _tool_name(self, name: str) -> str:
-        candidates = (name, name.removeprefix("functions."), name.partition("<|")[0])
-        return next((self._declared[candidate] for candidate in candidates if candidate in self._declared), name)
 
 
 def _only_carries_on(latest: _Call, fragment: _Fragment) -> bool:

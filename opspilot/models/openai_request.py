@@ -5,9 +5,7 @@ Pure. Knows the differences between servers that a request can trip over, each w
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import chain, repeat
 from typing import Literal
 from urllib.parse import urlsplit
@@ -25,8 +23,8 @@ from opspilot.core.messages import (
 )
 from opspilot.models.mending import mend
 from opspilot.models.pairing import Turn, paired
+from opspilot.models.wire_names import WireIds, short_hash, wire_name, wire_schema
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _NINE = re.compile(r"[a-zA-Z0-9]{9}")
 _MISTRAL_MODEL = re.compile(
     r"(^|/)(open-)?(mistral|mixtral|ministral|codestral|devstral|magistral|pixtral)", re.IGNORECASE
@@ -94,29 +92,15 @@ def encode(request: ModelRequest, model: str, dialect: Dialect, *, stream: bool 
     return mended
 
 
-def wire_name(name: str) -> str:
-    """The name in OpenAI's alphabet, `^[a-zA-Z0-9_-]{1,64}$`; one name always gives the same, two never one."""
-    if _NAME.fullmatch(name):
-        return name
-    return f"{re.sub(r'[^a-zA-Z0-9_-]', '_', name)[:51]}_{_hash(name, 6)}"
-
-
-def wire_names(tools: Sequence[ToolSpec]) -> dict[str, str]:
-    """Name on the wire -> our name, of the tools offered: the way back from a reply."""
-    return {wire_name(spec.name): spec.name for spec in tools}
-
-
 def _tool(spec: ToolSpec) -> dict[str, Json]:
-    # OpenAI: "object schema missing properties" for a tool without parameters. Nothing else is tightened or rewritten.
-    parameters = {"type": "object", "properties": {}} | dict(spec.input_schema)
-    function = {"name": wire_name(spec.name), "description": spec.description, "parameters": parameters}
+    function = {"name": wire_name(spec.name), "description": spec.description, "parameters": wire_schema(spec)}
     return {"type": "function", "function": {key: value for key, value in function.items() if value != ""}}
 
 
 def _messages(request: ModelRequest, dialect: Dialect) -> list[Json]:
     turns = paired(request.messages)
     used_tools = _used_tools(turns)
-    ids = _Ids(dialect)
+    ids = _ids(dialect)
     messages: list[Json] = []
     for turn, in_tool_loop in zip(turns, used_tools, strict=True):
         message = turn.message
@@ -142,7 +126,7 @@ def _used_tools(turns: tuple[Turn, ...]) -> list[bool]:
 
 
 def _assistant(
-    message: AssistantMessage, results: tuple[ToolMessage, ...], ids: "_Ids", dialect: Dialect, *, in_tool_loop: bool
+    message: AssistantMessage, results: tuple[ToolMessage, ...], ids: WireIds, dialect: Dialect, *, in_tool_loop: bool
 ) -> list[Json]:
     """The message and its results. Opaque fields only go back to the server that they came from."""
     if not (message.text or message.calls):
@@ -186,25 +170,8 @@ def _arguments(call: ProtocolCall) -> str:
     return call.arguments
 
 
-class _Ids:
-    """Ids that the server accepts and that are unique in the whole request; the same conversation gives the same."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self._nine = dialect.nine_character_ids
-        self._taken: set[str] = set()
-
-    def take(self, id_: str) -> str:
-        """The id itself where it will do: at most 40 characters (OpenAI: vercel/ai#5171), for Mistral exactly nine."""
-        fits = _NINE.fullmatch(id_) if self._nine else 0 < len(id_) <= 40
-        wire_id, attempt = id_, 0
-        while not fits or wire_id in self._taken:
-            attempt += 1
-            seed = f"{attempt}/{id_}"
-            wire_id = _hash(seed, 5)[:9] if self._nine else f"call_{_hash(seed, 12)}"
-            fits = True
-        self._taken.add(wire_id)
-        return wire_id
-
-
-def _hash(text: str, size_bytes: int) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size_bytes).hexdigest()
+def _ids(dialect: Dialect) -> WireIds:
+    """At most 40 characters (OpenAI: vercel/ai#5171), for Mistral exactly nine."""
+    if dialect.nine_character_ids:
+        return WireIds(lambda id_: bool(_NINE.fullmatch(id_)), lambda seed: short_hash(seed, 5)[:9])
+    return WireIds(lambda id_: 0 < len(id_) <= 40, lambda seed: f"call_{short_hash(seed, 12)}")

@@ -1,24 +1,16 @@
 """An OpenAI Chat Completions answer, streamed or whole, as one `ModelReply`.
 
-Pure: bytes in, a reply or a `ModelError` out. What a server calls its answer is not believed: the first byte tells
-whether the body is a stream of events or one JSON document (openclaw/openclaw#97474). Tool calls are put together in
-`openai_calls`; nothing here knows of connections or requests.
+Pure: bytes in, a reply or a `ModelError` out. Tool calls are put together in `openai_calls`; nothing here knows of
+connections or requests.
 """
 
-import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from uuid import uuid4
 
-from opspilot.core.errors import ModelError, ModelFault
 from opspilot.core.messages import Finish, Json, ModelReply, Usage
-from opspilot.core.retry import classify
-from opspilot.models.mending import ends_in_half, mend, mend_text
+from opspilot.models.decoding import ReplyDecoder
+from opspilot.models.mending import mend, mend_text
 from opspilot.models.openai_calls import CallAssembler
-from opspilot.models.sse import Event, EventReader
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""An error inside a 200 has no `Retry-After`, so no clock is needed to judge it."""
+from opspilot.models.wire_names import random_id
 
 _FINISH = {
     "length": Finish.LENGTH,
@@ -41,105 +33,31 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning")
 """DeepSeek's and OpenRouter's; vLLM sends both with the same text, so the first that has any is taken."""
 
 
-def _random_id() -> str:
-    return f"call_{uuid4().hex[:24]}"
-
-
-class ReplyDecoder:
-    """One answer. `feed` it the packets, then take the reply from `finish`; both raise `ModelError`.
-
-    `provider` marks whose opaque fields the reply carries, `server` is what people know it by, `declared` maps names on
-    the wire to the names of our tools.
-    """
+class OpenAIDecoder(ReplyDecoder):
+    """One Chat Completions answer."""
 
     def __init__(
-        self, provider: str, server: str, declared: Mapping[str, str], new_id: Callable[[], str] = _random_id
+        self, provider: str, server: str, declared: Mapping[str, str], new_id: Callable[[], str] = random_id
     ) -> None:
-        self._provider = provider
-        self._server = server
-        self._calls = CallAssembler(declared, new_id)
-        self._events: EventReader | None = None
-        self._head = bytearray()
-        self._is_document = False
-        self._text: list[str] = []
-        self._shown = 0
+        super().__init__(provider, server, declared, new_id)
+        self._calls = CallAssembler(self._names)
         self._refusal: list[str] = []
         self._reasoning: dict[str, list[str]] = {}
         self._opaque: dict[str, Json] = {}
         self._details: list[dict[str, Json]] = []
         self._reasons: set[str] = set()
         self._usage = Usage()
-        self._done = False
 
-    @property
-    def text(self) -> str:
-        """What has been delivered so far."""
-        return mend_text("".join(self._text))
+    def _carries(self, event: str) -> bool:
+        return event in {"", "message"}
 
-    def feed(self, packet: bytes) -> str:
-        """Take in one packet of any size; returns the text that it added, ready to be shown."""
-        if self._events is None:
-            self._head += packet
-            if self._is_document:
-                return ""
-            start = self._head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-            self._is_document = bytes(start) in {b"{", b"["}
-            if self._is_document or not start:
-                return ""
-            self._events, packet = EventReader(), bytes(self._head)
-            if start == b"<":
-                raise self._bad("answered with a web page instead of a completion; is the base URL right?")
-        for event in self._events.feed(packet):
-            self._event(event)
-        return self._new_text()
+    def _is_reply(self, document: Json) -> bool:
+        return isinstance(document, dict) and isinstance(document.get("choices"), list) and bool(document["choices"])
 
-    def finish(self) -> ModelReply:
-        """The reply, when there are no more packets."""
-        if self._events is None:
-            self._document(self._head.decode("utf-8-sig", "replace"))
-        else:
-            for event in self._events.close():
-                self._event(event)
-            if not (self._done or self._reasons):
-                raise self._cut()
-        return self._reply()
+    def _is_complete(self) -> bool:
+        return bool(self._reasons)
 
-    def _event(self, event: Event) -> None:
-        data = event.data.strip()
-        if self._done or not data:
-            return
-        # `[DONE]` completes a reply even where no finish reason ever came (Ollama, NIM: QuantumNous/new-api#696), and
-        # nothing behind it counts (openai-python `_streaming.py`).
-        if data.startswith("[DONE]"):
-            self._done = True
-            return
-        try:
-            value = json.loads(data)
-        except (ValueError, RecursionError):
-            if not event.complete:
-                raise self._cut() from None
-            if event.name == "error":
-                raise self._failed(data) from None
-            if event.name not in {"", "message"}:
-                return
-            # Skipping it would lose a piece of some call's arguments without a trace (amd/gaia#3501).
-            raise self._bad("sent a piece of its answer that is not JSON.") from None
-        if event.name == "error":
-            raise self._failed(value)
-        self._value(value)
-
-    def _document(self, text: str) -> None:
-        if not text.strip():
-            raise self._cut()
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            raise self._cut() from None
-        self._value(value)
-        if not (isinstance(value, dict) and isinstance(value.get("choices"), list) and value["choices"]):
-            raise self._bad("answered with JSON that is not a chat completion; is the base URL right?")
-
-    def _value(self, value: Json) -> None:
+    def _take(self, value: Json, event: str) -> None:
         """One chunk, or a whole completion: the same shape but for `delta` and `message`."""
         if isinstance(value, list):
             value = next((item for item in value if isinstance(item, dict) and item.get("error")), None)
@@ -221,13 +139,6 @@ class ReplyDecoder:
         counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
         self._usage = Usage(*(count if isinstance(count, int) and count > 0 else 0 for count in counts))
 
-    def _new_text(self) -> str:
-        fresh = "".join(self._text[self._shown :])
-        if ends_in_half(fresh):
-            return ""
-        self._shown = len(self._text)
-        return mend_text(fresh)
-
     def _reply(self) -> ModelReply:
         if self._reasons & _FAILED:
             raise self._failed("")
@@ -262,15 +173,3 @@ class ReplyDecoder:
             message["reasoning_details"] = self._details
         kept: dict[str, Json] = {"message": message} if message else {}
         return kept | ({"calls": calls} if any(calls) else {})
-
-    def _failed(self, body: Json) -> ModelError:
-        """An error inside a 200: judged by its body alone."""
-        return classify(200, {}, body, _EPOCH).as_error(self._server, self.text)
-
-    def _cut(self) -> ModelError:
-        message = f"The answer of the model server {self._server} broke off before it was complete."
-        return ModelError(ModelFault.NETWORK, message, retryable=True, text=self.text)
-
-    def _bad(self, what: str) -> ModelError:
-        message = f"The model server {self._server} {what}"
-        return ModelError(ModelFault.BAD_REPLY, message, retryable=True, text=self.text)

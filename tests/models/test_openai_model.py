@@ -21,6 +21,7 @@ from opspilot.core.messages import (
 )
 from opspilot.models.openai import OpenAIModel
 from opspilot.models.scripted_server import ScriptedServer
+from opspilot.models.wire_model import WireOptions
 
 KEY = "sk-very-secret-key"
 QUESTION = UserMessage("支付 🎉?")
@@ -39,7 +40,7 @@ STEPS: list[dict[str, Any]] = [
 
 
 def model(server: ScriptedServer, **more: Any) -> OpenAIModel:
-    return OpenAIModel("m", server.url, KEY, **more)
+    return OpenAIModel("m", server.url, KEY, WireOptions(**more))
 
 
 async def ask(asked: OpenAIModel, *messages: Any, shown: Callable[[str], None] = lambda _: None) -> ModelReply:
@@ -48,7 +49,7 @@ async def ask(asked: OpenAIModel, *messages: Any, shown: Callable[[str], None] =
 
 async def until(state: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not state():  # noqa: ASYNC110  the server lives in threads
+        while not state():
             await asyncio.sleep(0.005)
 
 
@@ -186,7 +187,9 @@ def test_a_key_that_can_not_be_sent_is_refused_without_being_shown() -> None:
 
 
 def test_the_key_is_in_no_representation() -> None:
-    shown = repr(OpenAIModel("m", "https://llm.example/v1", KEY, extra_headers={"x-key": "another-secret"}))
+    shown = repr(
+        OpenAIModel("m", "https://llm.example/v1", KEY, WireOptions(extra_headers={"x-key": "another-secret"}))
+    )
     assert "llm.example" in shown
     assert KEY not in shown
     assert "another-secret" not in shown

@@ -20,11 +20,15 @@ from opspilot.core.messages import (
     UserMessage,
 )
 from opspilot.core.retry import classify
-from opspilot.models.openai_request import Dialect, encode, wire_names
-from opspilot.models.openai_stream import ReplyDecoder
+from opspilot.models import anthropic_request, openai_request
+from opspilot.models.anthropic_request import AnthropicDialect
+from opspilot.models.anthropic_stream import AnthropicDecoder
+from opspilot.models.openai_request import Dialect
+from opspilot.models.openai_stream import OpenAIDecoder
+from opspilot.models.wire_names import wire_names
 
 AdapterError = ModelError
-DEFAULT = Dialect.of("https://api.openai.com/v1", "m")
+HOME = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
 
 KINDS = {
     ModelFault.RATE_LIMIT: "rate_limit",
@@ -40,27 +44,28 @@ KINDS = {
 
 
 def read_stream(provider: str, packets: list[bytes], tools: list[dict[str, Any]], content_type: str) -> dict[str, Any]:
-    return _as_turn(_decode(provider, packets, _specs(tools), DEFAULT))
+    return _as_turn(*_decode(provider, packets, _specs(tools), HOME[provider]))
 
 
 def read_response(provider: str, body: dict[str, Any] | str, tools: list[dict[str, Any]]) -> dict[str, Any]:
-    return _as_turn(_decode(provider, [_bytes(body)], _specs(tools), DEFAULT))
+    return _as_turn(*_decode(provider, [_bytes(body)], _specs(tools), HOME[provider]))
 
 
 def build_request(
     provider: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]], options: dict[str, Any]
 ) -> dict[str, Any]:
-    _only_openai(provider)
-    dialect = Dialect.of(options["base_url"], options["model"])
-    specs = _specs(tools)
+    specs, model, stream = _specs(tools), options["model"], options.get("stream", True)
     request = ModelRequest(
-        messages=tuple(_messages(messages, specs, dialect)),
+        messages=tuple(_messages(messages, specs, provider, options["base_url"])),
         tools=() if options.get("tool_choice") == "none" else specs,
         force=_forced(options.get("tool_choice"), specs),
         parallel=options.get("parallel_tool_calls", True),
         max_output_tokens=options.get("max_tokens"),
     )
-    return encode(request, options["model"], dialect, stream=options.get("stream", True))
+    if provider == "anthropic":
+        dialect = AnthropicDialect.of(options["base_url"])
+        return anthropic_request.encode(request, model, dialect, stream=stream)
+    return openai_request.encode(request, model, Dialect.of(options["base_url"], model), stream=stream)
 
 
 def classify_http(provider: str, status: int, headers: Mapping[str, str], body: Any, now: str | None) -> dict[str, Any]:
@@ -73,17 +78,21 @@ def classify_http(provider: str, status: int, headers: Mapping[str, str], body: 
     }
 
 
-def _only_openai(provider: str) -> None:
-    if provider != "openai":
-        raise LookupError(f"there is no adapter for {provider}")
-
-
-def _decode(provider: str, packets: Sequence[bytes], specs: tuple[ToolSpec, ...], dialect: Dialect) -> ModelReply:
-    _only_openai(provider)
-    decoder = ReplyDecoder(dialect.provider, dialect.server, wire_names(specs))
+def _decode(
+    provider: str, packets: Sequence[bytes], specs: tuple[ToolSpec, ...], base_url: str
+) -> tuple[ModelReply, bool]:
+    """The reply, and whether the provider paused it: the adapter goes on by itself then."""
+    decoder: AnthropicDecoder | OpenAIDecoder
+    if provider == "anthropic":
+        dialect = AnthropicDialect.of(base_url)
+        decoder = AnthropicDecoder(dialect.provider, dialect.server, wire_names(specs))
+    else:
+        openai = Dialect.of(base_url, "m")
+        decoder = OpenAIDecoder(openai.provider, openai.server, wire_names(specs))
     for packet in packets:
         decoder.feed(packet)
-    return decoder.finish()
+    reply = decoder.finish()
+    return reply, isinstance(decoder, AnthropicDecoder) and decoder.paused
 
 
 def _bytes(body: dict[str, Any] | str) -> bytes:
@@ -94,7 +103,7 @@ def _specs(tools: Sequence[Mapping[str, Any]]) -> tuple[ToolSpec, ...]:
     return tuple(ToolSpec(tool["name"], tool.get("description", ""), tool.get("parameters", {})) for tool in tools)
 
 
-def _as_turn(reply: ModelReply) -> dict[str, Any]:
+def _as_turn(reply: ModelReply, paused: bool) -> dict[str, Any]:
     calls = []
     for call in reply.calls:
         decoded = decode_call(call)
@@ -104,7 +113,7 @@ def _as_turn(reply: ModelReply) -> dict[str, Any]:
     return {
         "text": reply.text,
         "tool_calls": calls,
-        "finish": reply.finish.value,
+        "finish": "pause" if paused else reply.finish.value,
         "reasoning": reply.reasoning or None,
         "usage": None if reply.usage == Usage() else usage,
     }
@@ -119,7 +128,9 @@ def _forced(choice: Any, specs: tuple[ToolSpec, ...]) -> str | None:
     return None
 
 
-def _messages(messages: Sequence[Mapping[str, Any]], specs: tuple[ToolSpec, ...], dialect: Dialect) -> list[Message]:
+def _messages(
+    messages: Sequence[Mapping[str, Any]], specs: tuple[ToolSpec, ...], provider: str, base_url: str
+) -> list[Message]:
     ours: list[Message] = []
     for message in messages:
         role, content = message["role"], message.get("content", "")
@@ -131,7 +142,7 @@ def _messages(messages: Sequence[Mapping[str, Any]], specs: tuple[ToolSpec, ...]
             text = content if isinstance(content, str) else json.dumps(content)
             ours.append(ToolMessage(message["tool_call_id"], "", text, ok=not message.get("is_error", False)))
         elif "from_response" in message or "from_stream" in message:
-            ours.append(_recorded(message, specs, dialect))
+            ours.append(_recorded(message, specs, provider, base_url))
         else:
             ours.append(AssistantMessage(content or "", tuple(_call(call) for call in message.get("tool_calls") or [])))
     return ours
@@ -143,7 +154,10 @@ def _call(call: Mapping[str, Any]) -> ProtocolCall:
     return ProtocolCall(call["id"], call["name"], raw)
 
 
-def _recorded(message: Mapping[str, Any], specs: tuple[ToolSpec, ...], dialect: Dialect) -> AssistantMessage:
+def _recorded(
+    message: Mapping[str, Any], specs: tuple[ToolSpec, ...], provider: str, base_url: str
+) -> AssistantMessage:
     body = message["from_stream"] if "from_stream" in message else message["from_response"]
-    reply = _decode(message.get("from_provider", "openai"), [_bytes(body)], specs, dialect)
+    origin = message.get("from_provider", provider)
+    reply, _ = _decode(origin, [_bytes(body)], specs, base_url if origin == provider else HOME[origin])
     return AssistantMessage(reply.text, reply.calls, reply.provider, reply.opaque)

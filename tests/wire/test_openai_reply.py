@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from opspilot.core.errors import ModelError, ModelFault
 from opspilot.core.messages import Finish, ModelReply, ProtocolCall, Usage
-from opspilot.models.openai_stream import ReplyDecoder
+from opspilot.models.openai_stream import OpenAIDecoder
 
 DECLARED = {"search": "search", "now": "now", "see_logs_1a": "see.logs"}
 
 
-def decoder() -> ReplyDecoder:
+def decoder() -> OpenAIDecoder:
     numbers = count(1)
-    return ReplyDecoder("openai:llm.example", "llm.example", DECLARED, lambda: f"made_{next(numbers)}")
+    return OpenAIDecoder("openai:llm.example", "llm.example", DECLARED, lambda: f"made_{next(numbers)}")
 
 
 def decode(*packets: bytes) -> ModelReply:

@@ -17,7 +17,8 @@ from opspilot.core.messages import (
     ToolSpec,
     UserMessage,
 )
-from opspilot.models.openai_request import Dialect, encode, wire_name, wire_names
+from opspilot.models.openai_request import Dialect, encode
+from opspilot.models.wire_names import wire_name, wire_names
 
 OPENAI = Dialect.of("https://api.openai.com/v1", "gpt-5")
 LOCAL = Dialect.of("http://127.0.0.1:8080/v1", "qwen")
