@@ -1,7 +1,7 @@
 """Writing the answer: what each need found, quoted and cited, and what was not found. Adds no fact of its own."""
 
 from opspilot.models.demo.arguments import unfilled
-from opspilot.models.demo.case import Case, identify
+from opspilot.models.demo.case import Case, acted_on, identify
 from opspilot.models.demo.docs import top_error
 from opspilot.models.demo.grounding import Sheet
 from opspilot.models.demo.needs import Kind, Need
@@ -82,6 +82,12 @@ def _act(need: Need, case: Case, sheet: Sheet) -> None:
             sheet.write(_VERDICTS.get(call.code, "not_run"), message=call.message)
     if not calls and need.tools:
         _not_acted(need.tools[0], case, sheet)
+    elif need.tools:
+        target = acted_on(need.tools[0])
+        acted = {str(call.arguments.get(target.name)) for call in calls} if target else set()
+        for name in case.question.subjects:
+            if target and identify(target, name, case) not in acted and name not in acted:
+                sheet.write("not_identified", own={"tool": need.tools[0].name, "name": name})
 
 
 def _not_acted(tool: ToolCard, case: Case, sheet: Sheet) -> None:

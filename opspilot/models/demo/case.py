@@ -151,6 +151,13 @@ def identify(parameter: Parameter, name: str, case: Case) -> str | None:
     return next(iter(fields.values()), None)
 
 
+def acted_on(tool: ToolCard) -> Parameter | None:
+    """The parameter that takes the thing on which a tool acts."""
+    named = (p for p in tool.parameters if p.role in {Role.SUBJECT, Role.IDENTITY})
+    texts = (p for p in tool.parameters if p.required and p.role is Role.OTHER and p.type == "string" and not p.choices)
+    return next(named, None) or next(texts, None)
+
+
 def needs_lookup(parameter: Parameter, name: str) -> bool:
     """Is this name unlikely to be what the parameter wants, before a catalogue was asked?"""
     if not name:

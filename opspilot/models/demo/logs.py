@@ -63,7 +63,7 @@ def _waits_for_name(tool: ToolCard, case: Case) -> bool:
 def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
     """What the question asks of the logs, put to this tool."""
     question = case.question
-    subject = name = case.named
+    subject = name = need.subject or case.named
     source = question.sources[0] if question.sources else ""
     target = _target(tool)
     if subject and target is not None:

@@ -31,7 +31,8 @@ class Kind(StrEnum):
 class Need:
     """One thing to find out or do, with the tools that may serve it, the best first.
 
-    `texts`: spellings to look for. `aside`: not asked for, a step on the way to something else.
+    `texts`: spellings to look for. `subject`: the one of several things that it is about. `aside`: not asked for, a
+    step on the way to something else.
     """
 
     kind: Kind
@@ -39,6 +40,7 @@ class Need:
     texts: tuple[str, ...] = ()
     number: int = 0
     aside: bool = False
+    subject: str = ""
 
     @property
     def id(self) -> str:
@@ -111,8 +113,7 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     if acting:
         needs.append(Need(Kind.ACT, acting))
     if Kind.LOGS in wanted and by_kind[Kind.LOGS]:
-        texts = question.phrases if Kind.DOCS not in wanted or question.counts else question.phrases[:1]
-        needs += [Need(Kind.LOGS, by_kind[Kind.LOGS], text, n) for n, text in enumerate(texts[:3] or ((),))]
+        needs += _log_needs(question, by_kind[Kind.LOGS], documented=Kind.DOCS in wanted)
     if Kind.DOCS in wanted and by_kind[Kind.DOCS]:
         needs.append(Need(Kind.DOCS, by_kind[Kind.DOCS]))
     others = _others(question, tools) if not acting else ()
@@ -120,6 +121,20 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or _takes_names(question, needs)):
         needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG], aside=Kind.CATALOG not in wanted))
     return tuple(needs) or _last_resort(question, by_kind)
+
+
+_SIDE_BY_SIDE = 3
+
+
+def _log_needs(question: Question, tools: tuple[ToolCard, ...], *, documented: bool) -> list[Need]:
+    """One search for each thing that the question names, or for each phrase that it looks for."""
+    things, texts = question.subjects[:_SIDE_BY_SIDE], question.phrases[:_SIDE_BY_SIDE]
+    if len(things) > 1 and (tools[0].with_role(Role.SUBJECT) or tools[0].with_role(Role.IDENTITY)):
+        text = texts[0] if texts else ()
+        return [Need(Kind.LOGS, tools, text, number, subject=thing) for number, thing in enumerate(things)]
+    if documented and not question.counts:
+        texts = texts[:1]
+    return [Need(Kind.LOGS, tools, text, number) for number, text in enumerate(texts or ((),))]
 
 
 def _takes_names(question: Question, needs: list[Need]) -> bool:

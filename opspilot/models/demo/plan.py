@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from opspilot.models.demo.arguments import Wish, fill
-from opspilot.models.demo.case import Case, Filed, Proposal, catalog_of, identify, needs_lookup, suggestion
+from opspilot.models.demo.case import Case, Filed, Proposal, acted_on, catalog_of, identify, needs_lookup, suggestion
 from opspilot.models.demo.docs import next_docs
 from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
 from opspilot.models.demo.logs import next_logs
@@ -19,6 +19,7 @@ MAX_STEPS = 5
 
 _MAX_CALLS = 4
 _MAX_LOOKUPS = 3
+_MAX_NAMES = 3
 
 
 def replay(case: Case, dialogue: Dialogue) -> Case:
@@ -72,7 +73,7 @@ def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
     found = any(call.useful for call in done)
     if any(call.code in HUMAN_CODES for call in done):
         return
-    if fresh := [name for name in names[:2] if name not in tried and (case.steered or not found)]:
+    if fresh := [name for name in names[:_MAX_NAMES] if name not in tried and (case.steered or not found)]:
         for name in fresh:
             yield from _filled(need, need.tools[0], replace(case.wish(), query=name, subject=name))
         return
@@ -144,32 +145,25 @@ def _look_up_first(case: Case) -> Iterator[Proposal]:
 
 
 def _next_act(need: Need, case: Case) -> Iterator[Proposal]:
-    """The action, once, with the thing as the catalogue knows it. What the catalogue doesn't know is left alone."""
-    if case.calls(need):
+    """The action, once for each thing named, as the catalogue calls it. What that doesn't know is left alone."""
+    if not all(call.ok for call in case.calls(need)):
         return
     tool = need.tools[0]
-    target = next(
-        (
-            p
-            for p in tool.parameters
-            if p.role in {Role.SUBJECT, Role.IDENTITY}
-            or (p.required and p.role is Role.OTHER and p.type == "string" and not p.choices)
-        ),
-        None,
-    )
-    wish = case.wish()
-    if target is None or not wish.subject:
+    target = acted_on(tool)
+    names = case.question.subjects or ((case.subject,) if case.subject else ())
+    if target is None or not names:
         if target is None or not target.required:
-            yield from _filled(need, tool, wish)
+            yield from _filled(need, tool, case.wish())
         return
     if catalog_of(case) and not case.calls_of(Kind.CATALOG):
         yield from _look_up_first(case)
         return
-    value = identify(target, wish.subject, case) if case.is_clear(wish.subject) else None
-    if value is None and not catalog_of(case):
-        value = wish.subject
-    if value is not None:
-        yield from _filled(need, tool, replace(wish, subject=value, named={target.name: value}))
+    for name in names[:_MAX_NAMES]:
+        value = identify(target, name, case) if case.is_clear(name) else None
+        if value is None and not catalog_of(case):
+            value = name
+        if value is not None:
+            yield from _filled(need, tool, replace(case.wish(), subject=value, named={target.name: value}))
 
 
 def _rest_of_results(case: Case) -> Iterator[Proposal]:

@@ -164,11 +164,19 @@ def _subjects(words: tuple[Token, ...], nouns: frozenset[str], dimension_at: int
         named = before is not None and before.text.lower() in READING and index > 1
         named = named and words[index - 2].text.lower() in {"the", "our", "a", "of", "for"}
         if before and (named or _may_name(before)) and not is_adjective(before):
+            yield from _coordinated(words, index - 1)
             yield before.text + word.text if word.chinese and before.chinese else before.text
         elif (after and not word.chinese and after.content and (after.quoted or _is_name(words, index + 1))) or (
             after and word.chinese and after.content and not after.chinese
         ):
             yield after.text
+
+
+def _coordinated(words: tuple[Token, ...], index: int) -> Iterator[str]:
+    """The name before "and" in "the billing and mail services"."""
+    joined = index > 1 and words[index - 1].text.lower() in {"and", "or"} and not words[index - 1].broken
+    if joined and _may_name(words[index - 2]) and not is_adjective(words[index - 2]):
+        yield words[index - 2].text
 
 
 def _may_name(word: Token) -> bool:

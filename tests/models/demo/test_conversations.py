@@ -19,11 +19,8 @@ from opspilot.models.demo import DemoModel
 from tests.models.demo.harness import Refused, Toy, declared, reply_to, run
 from tests.models.demo.toolsets import call_centre, fleet, warehouse
 
+_FAILED = '{"ok": false, "errorCode": "tool_failed", "message": "No answer."}'
 MAIN = "Look at the recent alarms of the vessel Aurora and compare them with the knowledge base"
-
-
-def _failed(code: str, message: str) -> ToolMessage:
-    return ToolMessage("x", "reboot_unit", json.dumps({"ok": False, "errorCode": code, "message": message}), ok=False)
 
 
 def _specs(tools: list[Toy]) -> tuple[ToolSpec, ...]:
@@ -179,3 +176,24 @@ def test_tokens_are_estimated_and_grow_with_the_conversation() -> None:
     long = reply_to(ModelRequest((UserMessage("Who owns Aurora?" + " " * 4000),), tools))
     assert short.usage.input_tokens + 900 < long.usage.input_tokens
     assert short.usage.output_tokens > 0
+
+
+def test_after_an_action_that_failed_no_other_thing_is_acted_on() -> None:
+    tools = fleet()
+    question = UserMessage("Reboot the radar of the vessel Aurora and of the vessel Borealis")
+    messages: list[Message] = [question]
+    rebooted: list[str] = []
+    for _ in range(5):
+        reply = reply_to(ModelRequest(tuple(messages), _specs(tools), parallel=False))
+        messages.append(AssistantMessage(reply.text, reply.calls))
+        for call in reply.calls:
+            if call.name == "reboot_unit":
+                rebooted.append(json.loads(call.arguments)["vessel_id"])
+                messages.append(ToolMessage(call.id, call.name, _FAILED, ok=False))
+            else:
+                tool = next(tool for tool in tools if tool.name == call.name)
+                data = tool.call(json.loads(call.arguments))
+                messages.append(ToolMessage(call.id, call.name, json.dumps({"ok": True, "data": data}), ok=True))
+        if not reply.calls:
+            break
+    assert rebooted == ["V-204"]

@@ -82,6 +82,19 @@ def test_nothing_is_done_to_what_the_registry_does_not_know() -> None:
     assert "Nautilus" in done.answer
 
 
+def test_each_of_several_things_is_acted_on_but_for_those_that_are_not_known() -> None:
+    done = run("Reboot the radar of the vessel Aurora, of the vessel Borealis and of the vessel Nautilus", fleet())
+    assert [arguments["vessel_id"] for arguments in done.called("reboot_unit")] == ["V-204", "V-377"]
+    assert "nothing in the catalogue is called “Nautilus”" in done.answer
+
+
+def test_several_things_are_looked_at_side_by_side() -> None:
+    done = run("Compare the alarms of the vessel Aurora and the vessel Borealis", fleet())
+    assert [name for name, _ in done.steps[1]] == ["grep_events", "grep_events"]
+    assert "engine.txt:41" in done.answer
+    assert "bridge.txt:7" in done.answer
+
+
 def test_what_an_action_needs_and_the_question_does_not_say_is_asked_for() -> None:
     done = run("Reboot the vessel Borealis", fleet())
     assert done.called("reboot_unit") == []
