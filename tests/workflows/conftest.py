@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -15,7 +16,7 @@ from opspilot.embedded import server_binary
 from opspilot.temporal import plugin
 from tests.workflows.desk import Desk
 
-ATTRIBUTES = [
+ATTRIBUTES: list[SearchAttributeKey[Any]] = [
     SearchAttributeKey.for_keyword(SearchAttribute.STATUS),
     SearchAttributeKey.for_keyword(SearchAttribute.STOP_REASON),
     SearchAttributeKey.for_keyword(SearchAttribute.USER),
