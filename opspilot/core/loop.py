@@ -15,7 +15,7 @@ from opspilot.core.interrupts import Answer, AnswerAction
 from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, Phase, QueuedMessage, RunState, Stage
-from opspilot.core.steps import end_step_when_settled, stop_when_out_of_time
+from opspilot.core.steps import end_step_when_settled, seconds_left, stop_when_out_of_time
 
 # ---------------------------------------------------------------- decisions
 
@@ -96,7 +96,7 @@ class End:
 
 
 GOES_NO_FURTHER = frozenset({StopReason.CANCELLED, StopReason.JOURNAL_BEHIND, StopReason.INTERNAL_ERROR})
-"""Reasons to close with unread messages: nobody wants them answered, or trying again would only break again."""
+"""Reasons to close with unread messages: nobody wants them answered, or trying again would break again."""
 
 Decision: TypeAlias = AwaitMessage | OpenRun | Think | RunBatch | RecordUnrun | JudgeAnswer | AskHuman | Close | End
 
@@ -112,7 +112,7 @@ def decide(state: RunState, limits: Limits) -> Decision:
             if state.stop is not None and state.stop not in AT_A_LIMIT:
                 return _close(state)
             final = state.stop if state.stop in AT_A_LIMIT else None
-            seconds = limits.final_turn_seconds if final else _seconds_left(state, limits)
+            seconds = limits.final_turn_seconds if final else seconds_left(state, limits)
             return Think(state.step + (0 if final else 1), state.inbox, final, seconds)
         case Phase.SETTLING:
             return _decide_in_step(state, limits)
@@ -134,7 +134,7 @@ def _decide_in_step(state: RunState, limits: Limits) -> Decision:
     if skipped := never_to_run(state.calls):
         return RecordUnrun(tuple((call, ErrorCode.SKIPPED_AFTER_UNSUCCESSFUL_WRITE) for call in skipped))
     if batch := next_batch(state.calls, limits.parallel_calls):
-        left = _seconds_left(state, limits)
+        left = seconds_left(state, limits)
         return RunBatch(
             tuple(
                 ToRun(
@@ -149,10 +149,6 @@ def _decide_in_step(state: RunState, limits: Limits) -> Decision:
     if state.answers:
         return JudgeAnswer(state.answers[0])
     return AskHuman(state.questions)
-
-
-def _seconds_left(state: RunState, limits: Limits) -> float:
-    return max(1.0, limits.active_seconds - state.active_now)
 
 
 # ---------------------------------------------------------------- events
@@ -241,7 +237,8 @@ class RunClosed:
 class CameLate:
     """The run had ended, and there is a message after all: it goes on, with counters started anew.
 
-    If the message was sent before a stop that came too late for the last answer, the stop is for this one.
+    A stop too late for the last answer is for the messages that were unread then; one before any message is for the
+    first, since Temporal delivers it behind the stop even if it was sent before.
     """
 
 
@@ -408,8 +405,11 @@ def _closed(state: RunState, event: RunClosed, _: Limits) -> RunState:
 
 
 def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
-    state = replace(
+    overtaken = not state.opened and state.stop is StopReason.CANCELLED
+    stopped = overtaken or state.stopped_messages or state.cancelled_by_temporal
+    return replace(
         state,
+        phase=Phase.THINKING if state.opened else Phase.OPENING,
         steps_now=0,
         active_now=0.0,
         tokens_now=0,
@@ -417,11 +417,10 @@ def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
         repeats=(),
         calls=(),
         answers=(),
-        stop=StopReason.CANCELLED if state.cancelled_by_temporal or state.stopped_messages else None,
+        stop=StopReason.CANCELLED if stopped else None,
         detail="",
         answer="",
     )
-    return replace(state, phase=Phase.THINKING if state.opened else Phase.OPENING)
 
 
 def _failed(state: RunState, event: Failed, _: Limits) -> RunState:

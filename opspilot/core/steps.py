@@ -1,4 +1,4 @@
-"""What a step counts for once it is settled, and which limit that meets.
+"""What is left of a run's time, what a step counts for once it is settled, and which limit that meets.
 
 Knows nothing of decisions and events: `loop.py` asks here whenever a call got its observation.
 """
@@ -9,6 +9,11 @@ from opspilot.core.limits import Limits, StopReason
 from opspilot.core.observations import COUNTED_AS_FAILURE
 from opspilot.core.repeats import count_repeats, is_loop
 from opspilot.core.state import Phase, RunState
+
+
+def seconds_left(state: RunState, limits: Limits) -> float:
+    """What the next model call or tool may take: all that remains, but never so little that it could not begin."""
+    return max(1.0, limits.active_seconds - state.active_now)
 
 
 def stop_when_out_of_time(state: RunState, limits: Limits) -> RunState:

@@ -47,6 +47,13 @@ ROWS = [
     pytest.param(EMPTY, [StopRequested()], "end", {"stop": StopReason.CANCELLED}, id="a stop before any message"),
     pytest.param(
         EMPTY,
+        [StopRequested(), MessageArrived(M1), CameLate()],
+        "open with m1",
+        {"stop": StopReason.CANCELLED},
+        id="a stop that overtook the first message is for it",
+    ),
+    pytest.param(
+        EMPTY,
         [StopRequested(), NothingCame()],
         "end",
         {"stop": StopReason.CANCELLED},
