@@ -86,7 +86,7 @@ async def test_messages_are_recorded_before_the_model_is_asked_and_once(desk: De
     for attempt in (1, 2):
         with pytest.raises(ApplicationError):
             await desk.think(busy, messages=steering, attempt=attempt)
-    assert [entry.data["text"] for entry in desk.entries(Kind.USER_MESSAGE)] == ["a", "only today"]
+        assert [entry.data["text"] for entry in desk.entries(Kind.USER_MESSAGE)] == ["a", "only today"]
     model = Says("Yes.")
     await desk.think(model, messages=steering, attempt=3)
     assert texts(model.asked[0]) == [(SystemMessage, "You are a test."), (Said, "a"), (Said, "only today")]

@@ -1,15 +1,19 @@
 """Closing a run: everything owed is written, nothing lands behind it, and twice is as good as once."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from opspilot.core.contract import UserMessage
 from opspilot.core.conversation import conversation
-from opspilot.core.entries import Kind
+from opspilot.core.entries import Entry, Kind, NewEntry
+from opspilot.core.errors import JournalError
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.messages import unanswered
+from opspilot.journal.store import SqlJournal
 from tests.activities.desk import NOON, Desk, Says, call, until
 
 
@@ -126,6 +130,24 @@ async def test_a_thought_that_never_said_anything_leaves_an_empty_reply_that_no_
     await desk.close(StopReason.CANCELLED)
     assert desk.only(Kind.ASSISTANT_MESSAGE).data["text"] == ""
     assert [message.text for message in conversation(desk.entries())] == ["a"]
+
+
+async def test_a_closing_that_broke_half_way_is_finished_by_the_next_attempt(desk: Desk) -> None:
+    class Breaks(SqlJournal):
+        def append(self, session: str, run: str, entries: Sequence[NewEntry], *a: Any, **k: Any) -> tuple[Entry, ...]:
+            if entries[-1].kind is Kind.RUN_STOPPED:
+                raise JournalError("The journal is busy.")
+            return super().append(session, run, entries, *a, **k)
+
+    await desk.open("a")
+    whole = desk.journal
+    desk.journal = Breaks(f"sqlite:///{desk.folder / 'journal.sqlite'}")
+    with pytest.raises(JournalError):
+        await desk.close(StopReason.CANCELLED)
+    desk.journal.close()
+    desk.journal = whole
+    await desk.close(StopReason.CANCELLED)
+    assert [entry.kind for entry in desk.entries()[2:]] == [Kind.ASSISTANT_MESSAGE, Kind.RUN_STOPPED]
 
 
 async def test_a_run_that_never_thought_is_closed_without_a_reply(desk: Desk) -> None:
