@@ -73,13 +73,14 @@ class Findings:
 
 
 _TEXT = listed(
-    "text message msg snippet passage excerpt content body quote entry raw sample details 内容 文本 正文 消息 原文"
+    "text message msg said says snippet passage excerpt content body quote entry raw sample details "
+    "内容 文本 正文 消息 原文"
 )
 _SOURCE = listed(
-    "file filename src path document doc source location url uri page article logfile book stream log "
+    "file filename src where path document doc source location url uri page article logfile book stream log "
     "文件 文档 出处 来源"
 )
-_LINE = listed("line lineno row 行 行号")
+_LINE = listed("line lineno row para paragraph 行 行号")
 _HEADING = listed("heading section chapter headings 标题 章节")
 _TITLE = listed("title name 名称")
 _COUNT = listed("count hits n occurrences frequency times matches freq cnt events 次数 数量 计数")
@@ -91,7 +92,7 @@ _NAME = listed("name id key title slug code 名称 编号")
 _LABEL = listed("value shape template label pattern group bucket term signature")
 _NOTE = listed("note notes hint hints warning warnings message problems")
 _POSITION = re.compile(r"^(?P<source>[^\s:]+\.[A-Za-z0-9]{1,8}):(?P<line>\d+)(?::\s?|\s-\s|\s)(?P<text>.+)$")
-_TOTAL = listed("matched matches total hits found count results value 总数 命中 条数 总计")
+_TOTAL = listed("matched matches total hits found count results value many 总数 命中 条数 总计")
 _BARE_NUMBER = listed("value count total n")
 _MAX_DEPTH = 12
 _MAX_NODES = 20_000
@@ -213,7 +214,7 @@ class _Reader:
         return True
 
     def _as_excerpt(self, fields: Mapping[str, str], depth: int, here: str) -> bool:
-        text = _text(fields)
+        text = _text(fields) or _sentence(fields)
         if not text or (depth == 0 and not _place(fields, here)):
             return False
         self.excerpts.append(Excerpt(text, _place(fields, here), _line(fields), _heading(fields), fields))
@@ -292,6 +293,13 @@ def _text(fields: Mapping[str, str]) -> str:
     """The text of a record; a key such as `line` holds a number in one tool and the text itself in another."""
     spoken = (value for name, value in fields.items() if _key_in(name, _LINE | {"event", "log"}) and " " in value)
     return _first(fields, _TEXT) or next(spoken, "")
+
+
+def _sentence(fields: Mapping[str, str]) -> str:
+    """The longest sentence of a record that has a place and no name: its text, whatever the key is called."""
+    named = any(parts(name)[-1:] and parts(name)[-1] in _NAME for name in fields)
+    sentences = (value for value in fields.values() if value.count(" ") > 1)
+    return "" if named or not _source(fields) else max(sentences, key=len, default="")
 
 
 def _positioned(line: str) -> Excerpt:

@@ -74,6 +74,9 @@ ACTIONS: MappingProxyType[str, tuple[frozenset[str], tuple[str, ...]]] = Mapping
 VAGUE_ACTIONS = listed("run file open close set lock post page patch move release apply write add block raise change")
 """Words that are as often a thing as a deed: `file_search` reads, and "open tickets" asks."""
 
+DETERMINERS = listed("a an the this that these those all every my our it")
+"""After one of these stands a thing: "close the ticket" is an order, "close calls" is not."""
+
 READING = listed(
     "search find get list look lookup read query show check fetch describe count grep view browse inspect scan display "
     "return returns finds searches lists looks reads queries shows gets fetches describes counts retrieve retrieves "

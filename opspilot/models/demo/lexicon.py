@@ -36,7 +36,7 @@ def listed(words: str) -> frozenset[str]:
 ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
     {
         Idea.LOGS: listed(
-            "log logs logged logging logfile logfiles syslog event events journal journals trace traces line lines "
+            "log logs logged logging logfile logfiles syslog event events journal journals trace traces lines "
             "entry entries grep stderr logbook"
         ),
         Idea.ERRORS: listed(
@@ -60,7 +60,8 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
         ),
         Idea.OWNER: listed(
             "owner owners own owns owned ownership maintainer maintainers maintain maintains responsible team teams "
-            "contact contacts oncall on-call charge runs steward custodian operate operates operated operator operators"
+            "contact contacts oncall on-call charge runs "
+            "crew crews squad squads steward custodian operate operates operated operator operators"
         ),
         Idea.DEPENDS: listed(
             "depend depends depended dependent dependents dependency dependencies relies rely consumes"
@@ -225,7 +226,7 @@ STOP_ENGLISH = listed(
     "currently main think go went come came way kind type sort thing things lot ones one exactly really actually ok "
     "okay hello hi hey thanks thank appear appears appeared occur occurs occurred show shows shown contain contains "
     "written write wrote asked ask like able make makes made take takes took put full whole against "
-    "did's begin began begun begins start started starts wrong happening"
+    "did's begin began begun begins start started starts wrong happening reported reports instead rather sorry"
 )
 
 STOP_CHINESE = (

@@ -57,7 +57,9 @@ def _waits_for_name(tool: ToolCard, case: Case) -> bool:
     target, question = _target(tool), case.question
     if target is None or case.need(Kind.CATALOG) is None or case.calls_of(Kind.CATALOG):
         return False
-    return needs_lookup(target, question.subjects[0]) if question.subjects else bool(question.candidates)
+    if question.subjects:
+        return needs_lookup(target, question.subjects[0])
+    return bool(question.candidates or (question.sources and tool.with_role(Role.SOURCE) is None))
 
 
 def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
@@ -69,7 +71,7 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
     if subject and target is not None:
         subject = identify(target, subject, case) or subject
     if tool.with_role(Role.SOURCE) is None and not subject:
-        subject = source
+        subject = (identify(target, source, case) if target is not None and source else None) or source
     if target is None and not source:
         source = subject
     query = _without(name, need.texts[0]) if need.texts else ""

@@ -141,6 +141,9 @@ def _takes_names(question: Question, needs: list[Need]) -> bool:
     """Does something that is needed take a name which a catalogue may know better?"""
     if question.subjects:
         return bool(needs)
+    log_tools = [need.tools[0] for need in needs if need.kind is Kind.LOGS]
+    if question.sources and log_tools and log_tools[0].with_role(Role.SOURCE) is None:
+        return bool(log_tools[0].with_role(Role.SUBJECT) or log_tools[0].with_role(Role.IDENTITY))
     takes = any(
         need.kind is not Kind.DOCS and (need.tools[0].with_role(Role.SUBJECT) or need.tools[0].with_role(Role.IDENTITY))
         for need in needs
@@ -235,9 +238,7 @@ def _last_resort(question: Question, by_kind: dict[Kind, tuple[ToolCard, ...]]) 
     """A question that says nothing of its kind, but has words that can be looked up."""
     if not question.keywords:
         return ()
-    needs = [
-        Need(kind, by_kind[kind], aside=kind is Kind.CATALOG) for kind in (Kind.CATALOG, Kind.DOCS) if by_kind[kind]
-    ]
+    needs = [Need(kind, by_kind[kind]) for kind in (Kind.CATALOG, Kind.DOCS) if by_kind[kind]]
     if not needs and by_kind[Kind.LOGS] and question.names and question.phrases:
         needs = [Need(Kind.LOGS, by_kind[Kind.LOGS], question.phrases[0])]
     return tuple(needs)

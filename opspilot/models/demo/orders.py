@@ -5,7 +5,7 @@ Owns the grammar of orders in English and Chinese; knows no tool and no thing th
 
 import re
 
-from opspilot.models.demo.glossary import ACTIONS, CLOSED_ORDERS_CHINESE, VAGUE_ACTIONS
+from opspilot.models.demo.glossary import ACTIONS, CLOSED_ORDERS_CHINESE, DETERMINERS, VAGUE_ACTIONS
 from opspilot.models.demo.lexicon import Idea, listed
 from opspilot.models.demo.words import english_ideas, is_chinese, parts
 
@@ -38,14 +38,13 @@ def _order_english(sentence: str) -> str:
             continue
         if after and (after[0] in _DEEDS_AS_NOUNS or english_ideas(after[0]) & {Idea.ERRORS, Idea.LOGS, Idea.COUNT}):
             continue
-        if word not in VAGUE_ACTIONS or (after and after[0] in _DETERMINERS):
+        if word not in VAGUE_ACTIONS or (after and after[0] in DETERMINERS):
             return action
     first = next((word for word in listed_words if word not in _ORDER_BEFORE), "")
     return "" if _ASKED_BEFORE.match(first) or is_action(first) else first
 
 
 _DEEDS_AS_NOUNS = listed("history policy procedure procedures times time reason reasons runbook loop loops attempts of")
-_DETERMINERS = listed("a an the this that these those all every my our it")
 
 
 def _order_chinese(sentence: str) -> str:

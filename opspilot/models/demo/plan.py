@@ -84,7 +84,7 @@ def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
         yield from _relatives(need, case)
         return
     wanted = names[0]
-    words = () if case.question.subjects or need.aside else _single_words(case)
+    words = () if case.question.subjects or len(case.needs) > 1 else _single_words(case)
     for name in (suggestion(last, wanted) or "", _bare(wanted), *words):
         if name:
             made = list(_filled(need, need.tools[0], replace(case.wish(), query=name, subject=name)))

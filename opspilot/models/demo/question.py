@@ -119,7 +119,9 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
     offered = tuple(known)
     sources = (*_sources(words), *(word.text for word in words if _is_known(word, offered)))
     sources = tuple(dict.fromkeys(source for source in sources if source not in subjects))
-    names = tuple(dict.fromkeys(word.text for i, word in enumerate(words) if word.content and _is_name(words, i)))
+    plain_start = not (chinese or any(is_action(word.text) for word in tokens(text)[:1]))
+    single = {word.text for i, word in enumerate(words) if word.content and _is_name(words, i, plain_start)}
+    names = tuple(dict.fromkeys(_names(words, single)))
     used = set(STATES | _CONDITIONS) if happened else set()
     used |= {part.lower() for name in (*subjects, *sources) for part in (name, *name.split())}
     used |= {word.text for word in words if word.chinese and any(word.text in name for name in (*subjects, *sources))}
@@ -144,14 +146,26 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
 _NAME_SHAPE = re.compile(r".*(\d|[_/@.:]|[a-z][A-Z]|[A-Za-z]-[A-Za-z0-9]).*|[A-Z][A-Z0-9-]+")
 
 
-def _is_name(words: tuple[Token, ...], index: int) -> bool:
-    """Does the word look like an identifier or a proper name?"""
+def _is_name(words: tuple[Token, ...], index: int, plain_start: bool = True) -> bool:
+    """Does the word look like an identifier or a proper name? A capital at a `plain_start` says nothing."""
     word = words[index]
     if word.quoted or _NAME_SHAPE.fullmatch(word.text):
         return True
     if word.chinese:
         return False
-    return word.text[0].isupper() and (index > 0 or word.content) and (index > 0 or not word.text.istitle())
+    return word.text[0].isupper() and (index > 0 or not plain_start or not word.text.istitle())
+
+
+def _names(words: tuple[Token, ...], single: set[str]) -> Iterator[str]:
+    """Names as they stand: one word, or a proper name together with the plain word after it ("North press")."""
+    for index, word in enumerate(words):
+        if word.text not in single:
+            continue
+        after = words[index + 1] if index + 1 < len(words) else None
+        plain = after and after.content and not (after.broken or after.chinese or after.quoted or is_adjective(after))
+        if after and plain and not word.quoted and word.text.istitle():
+            yield f"{word.text} {after.text}"
+        yield word.text
 
 
 def _subjects(words: tuple[Token, ...], nouns: frozenset[str], dimension_at: int) -> Iterator[str]:

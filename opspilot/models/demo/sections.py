@@ -63,7 +63,7 @@ def tell_logs(need: Need, case: Case, sheet: Sheet) -> None:
     _messages(findings, sheet)
 
 
-_TOTAL_NAMES = listed("matched matches total hits found count lines 总数 命中 条数 总计")
+_TOTAL_NAMES = listed("matched matches total hits found count lines many 总数 命中 条数 总计")
 
 
 def _counted_rows(call: Done, case: Case) -> list[Tally]:
@@ -187,7 +187,10 @@ def tell_catalog(need: Need, case: Case, sheet: Sheet) -> None:
     if not useful or (need.aside and any(f.call.useful for f in case.filed if f.need != need.id)):
         return
     sheet.write("catalog_heading", own={"tool": useful[0].tool})
-    entities = [entity for call in useful for entity in meant(call)]
+    entities: list[Entity] = []
+    for entity in (entity for call in useful for entity in meant(call)):
+        if entity not in entities:
+            entities.append(entity)
     offers = [name for call in useful for _, name in call.findings.options if sheet.holds(name)]
     if case.question.lists and offers:
         joined = "、" if sheet.chinese else ", "

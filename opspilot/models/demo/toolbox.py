@@ -5,11 +5,11 @@ All it goes by is the tool's own name, description and JSON schema. No tool is k
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from opspilot.core.messages import Json, ToolSpec
-from opspilot.models.demo.glossary import ACTIONS, READING, READING_CHINESE, VAGUE_ACTIONS
+from opspilot.models.demo.glossary import ACTIONS, DETERMINERS, READING, READING_CHINESE, VAGUE_ACTIONS
 from opspilot.models.demo.lexicon import Idea, listed
 from opspilot.models.demo.words import ideas_in, parts, stems
 
@@ -121,6 +121,11 @@ def read_tool(spec: ToolSpec) -> ToolCard:
         for name, value in (properties.items() if isinstance(properties, Mapping) else ())
         if isinstance(value, Mapping)
     )
+    if not any(parameter.role is Role.OFFSET for parameter in parameters):
+        parameters = tuple(
+            replace(parameter, role=Role.IDENTITY) if parameter.role is Role.REFERENCE else parameter
+            for parameter in parameters
+        )
     return ToolCard(spec.name, spec.description, parameters, _about(spec, parameters), _acts(spec))
 
 
@@ -137,7 +142,7 @@ def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *
         name,
         description or str(value.get("description", "")),
         str(kind),
-        _role(name, description, str(kind)),
+        Role.LEVEL if _grades(choices) else _role(name, description, str(kind)),
         required=required,
         choices=tuple(choices) if isinstance(choices, list | tuple) else (),
         listed=listed,
@@ -148,6 +153,17 @@ def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *
         shortest=int(_number(value.get("minLength")) or 0),
         longest=None if (longest := _number(value.get("maxLength"))) is None else int(longest),
     )
+
+
+_GRADES = listed(
+    "low medium moderate high severe critical fatal error err warning warn info notice debug alarm minor major"
+)
+
+
+def _grades(choices: Json) -> bool:
+    """Are these the steps of a scale of severity?"""
+    names = choices if isinstance(choices, list) else []
+    return sum(isinstance(name, str) and name.lower() in _GRADES for name in names) > 1
 
 
 def _number(value: Json) -> float | None:
@@ -247,6 +263,7 @@ def _acts(spec: ToolSpec) -> bool:
         return False
     if spec.description.startswith(ACTION_WORDS_CHINESE):
         return True
-    opening = parts(" ".join(spec.description.split()[:1]))
+    opening = parts(" ".join(spec.description.split()[:2]))
     forms = {form for word in opening[:1] for form in (word, word.removesuffix("s"), word.removesuffix("es"))}
-    return not forms & READING and bool(forms & ACTION_WORDS or verb)
+    vague = bool(set(opening[:1]) & VAGUE_ACTIONS and set(opening[1:]) & DETERMINERS)
+    return not forms & READING and bool(forms & (ACTION_WORDS - VAGUE_ACTIONS) or vague or verb)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import opspilot.models.demo
+from tests.models.demo.plant import plant
 from tests.models.demo.platform import platform
 from tests.models.demo.real_tools import REAL_DATA, SHOP
 from tests.models.demo.toolsets import call_centre, fleet, warehouse
@@ -14,7 +15,7 @@ SOURCE = "\n".join(
 
 
 def _words() -> set[str]:
-    tools = {tool.name for toolset in (fleet, warehouse, call_centre, platform) for tool in toolset()}
+    tools = {tool.name for toolset in (fleet, warehouse, call_centre, platform, plant) for tool in toolset()}
     shipped = {"search_logs", "search_docs", "search_resource", "restart_service", "read_more"}
     catalogue = (SHOP / "catalog" / "catalog-info.yaml").read_text("utf-8")
     named = {name for name in re.findall(r"(?m)^  name: (\S+)$", catalogue) if "-" in name}

@@ -11,6 +11,7 @@ from opspilot.models.demo.history import salvage
 from opspilot.models.demo.lexicon import listed
 from tests.models.demo.grounded import invented
 from tests.models.demo.harness import Run, Toy, reply_to, run
+from tests.models.demo.plant import plant
 from tests.models.demo.platform import platform
 from tests.models.demo.toolsets import call_centre, fleet, warehouse
 
@@ -26,7 +27,7 @@ QUESTIONS = (
     "Drain host api-7",
     "What is the cpu load of api-7?",
 )
-TOOLSETS = [fleet, warehouse, call_centre, platform]
+TOOLSETS = [fleet, warehouse, call_centre, platform, plant]
 SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 _KEYS = st.sampled_from(
