@@ -21,7 +21,13 @@ MAX_DETAIL_CHARS = 300
 _CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"}
 _QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"}
 _RATE_CODES = {"rate_limit_exceeded", "rate_limit_error", "resource_exhausted"}
-_OVERLOADED_CODES = {"overloaded_error", "provider_unavailable", "engine_overloaded"}
+_OVERLOADED_CODES = {
+    "overloaded_error",  # Anthropic
+    "provider_unavailable",  # OpenRouter
+    "engine_overloaded",
+    "server_is_overloaded",  # OpenAI Responses, with the next (openai/codex `api_bridge.rs`)
+    "slow_down",
+}
 
 _CONTEXT_TEXT = re.compile(
     r"context (length|window|size)"  # OpenAI, llama.cpp, vLLM: "maximum context length is 128000 tokens"
@@ -38,6 +44,9 @@ _STATUS_OF_TYPE = {
     "server_error": 500,
     "invalid_request_error": 400,
     "badrequesterror": 400,
+    "invalid_prompt": 400,  # OpenAI Responses, in `response.failed`
+    "data_residency_mismatch": 400,
+    "bio_policy": 400,
     # Anthropic; see docs.anthropic.com/en/api/errors
     "api_error": 500,
     "timeout_error": 504,

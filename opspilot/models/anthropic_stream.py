@@ -125,7 +125,7 @@ class AnthropicDecoder(ReplyDecoder):
         self._count(message.get("usage"))
 
     def _begin(self, index: Json, begun: Json) -> None:
-        if not isinstance(begun, dict):
+        if not (isinstance(begun, dict) and isinstance(begun.get("type"), str)):
             return
         latest = self._blocks[-1] if self._blocks else None
         place = index if _is_number(index) else latest.index if latest else 0
