@@ -19,7 +19,7 @@ from activities.answers import AnswerActivities
 from activities.journal import JournalActivities
 from activities.model import ModelActivities
 from activities.tools import ToolActivities
-from opspilot.core import contract, loop
+from opspilot.core import contract, decisions, events, loop
 from opspilot.core.errors import JournalBehind
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import StopReason, sentence
@@ -56,11 +56,11 @@ class AgentWorkflow:
         while True:
             decision = loop.decide(self._state, self._limits)
             workflow.set_current_details(details(self._state, decision))
-            if isinstance(decision, loop.End):
+            if isinstance(decision, decisions.End):
                 await self._wait(workflow.all_handlers_finished)
                 if not self._state.inbox:
                     break
-                self._apply(loop.CameLate())
+                self._apply(events.CameLate())
                 workflow.upsert_search_attributes([STATUS.value_set(contract.Status.RUNNING.value)])
                 continue
             if self._history_is_long(decision):
@@ -72,7 +72,7 @@ class AgentWorkflow:
                 self._apply(_failure(error))
             except Exception:  # noqa: BLE001 a fault of ours ends the run with a sentence, it does not hang it
                 workflow.logger.exception("fault in the workflow")
-                self._apply(loop.Failed(StopReason.INTERNAL_ERROR, ""))
+                self._apply(events.Failed(StopReason.INTERNAL_ERROR, ""))
         if self._state.cancelled_by_temporal:
             raise asyncio.CancelledError
         return self._result()
@@ -85,7 +85,7 @@ class AgentWorkflow:
     )
     def send_message(self, message: contract.UserMessage) -> contract.MessageReceipt:
         """Queue a message; the next step reads it."""
-        self._apply(loop.MessageArrived(message))
+        self._apply(events.MessageArrived(message))
         return contract.MessageReceipt(position=len(self._state.inbox))
 
     @send_message.validator
@@ -105,7 +105,7 @@ class AgentWorkflow:
     )
     def answer(self, answer: Answer) -> contract.AnswerReceipt:
         """Take an answer; whether it is good is found out next."""
-        self._apply(loop.AnswerArrived(answer))
+        self._apply(events.AnswerArrived(answer))
         return contract.AnswerReceipt("Accepted, being checked.")
 
     @answer.validator
@@ -123,7 +123,7 @@ class AgentWorkflow:
     def answer_signal(self, answer: Answer) -> None:
         """The same door for callers that can't wait for a worker."""
         if len(self._state.answers) < MAX_WAITING_ANSWERS:
-            self._apply(loop.AnswerArrived(answer))
+            self._apply(events.AnswerArrived(answer))
 
     @workflow.signal(
         name=contract.STOP,
@@ -132,14 +132,14 @@ class AgentWorkflow:
     def stop(self, stop: contract.Stop) -> None:
         """End the run as cancelled."""
         del stop
-        self._apply(loop.StopRequested())
+        self._apply(events.StopRequested())
 
     @workflow.query(name=contract.STATUS, description="What the run is doing and waiting for.")
     def status(self) -> contract.RunStatus:
         """What the run is doing now."""
         state, info = self._state, workflow.info()
         decision = loop.decide(state, self._limits)
-        waiting = isinstance(decision, loop.AskHuman)
+        waiting = isinstance(decision, decisions.AskHuman)
         done = state.phase is Phase.ENDED
         return contract.RunStatus(
             status=contract.Status.DONE if done else contract.Status.WAITING if waiting else contract.Status.RUNNING,
@@ -158,12 +158,12 @@ class AgentWorkflow:
 
     # ------------------------------------------------------------ performing
 
-    async def _perform(self, decision: loop.Decision) -> None:
+    async def _perform(self, decision: decisions.Decision) -> None:
         match decision:
-            case loop.AwaitMessage(seconds):
+            case decisions.AwaitMessage(seconds):
                 if not await self._wait(lambda: bool(self._state.inbox) or self._stopping, seconds, "first message"):
-                    self._apply(loop.NothingCame())
-            case loop.OpenRun(messages):
+                    self._apply(events.NothingCame())
+            case decisions.OpenRun(messages):
                 order = contract.OpenRun(
                     run=self._run,
                     started_at=workflow.info().start_time.timestamp(),
@@ -175,33 +175,33 @@ class AgentWorkflow:
                 opened = await self._finish(
                     workflow.start_activity_method(JournalActivities.open_run, order, **bounds.journal("open"))
                 )
-                self._apply(loop.RunOpened(opened, len(messages)))
-            case loop.Think():
+                self._apply(events.RunOpened(opened, len(messages)))
+            case decisions.Think():
                 await self._think(decision)
-            case loop.RunBatch(calls):
+            case decisions.RunBatch(calls):
                 await self._run_batch(calls)
-            case loop.RecordUnrun(observations):
+            case decisions.RecordUnrun(observations):
                 record = contract.Record(
                     self._run, tuple((self._state.name(call), code) for call, code in observations)
                 )
                 await self._finish(
                     workflow.start_activity_method(JournalActivities.record, record, **bounds.journal("not run"))
                 )
-                self._apply(loop.Unrun(tuple((call.index, code) for call, code in observations)))
-            case loop.JudgeAnswer(answer):
+                self._apply(events.Unrun(tuple((call.index, code) for call, code in observations)))
+            case decisions.JudgeAnswer(answer):
                 judge = contract.JudgeAnswer(self._run, answer)
                 judged = await self._finish(
                     workflow.start_activity_method(
                         AnswerActivities.judge, judge, **bounds.journal(f"answer to {answer.interrupt}")
                     )
                 )
-                self._apply(loop.AnswerChecked(judged))
-            case loop.AskHuman(questions):
+                self._apply(events.AnswerChecked(judged))
+            case decisions.AskHuman(questions):
                 await self._ask(questions)
-            case loop.Close(reason, messages):
+            case decisions.Close(reason, messages):
                 await self._close(reason, messages)
 
-    async def _think(self, decision: loop.Think) -> None:
+    async def _think(self, decision: decisions.Think) -> None:
         final = decision.final is not None
         order = contract.CallModel(self._run, decision.step, self._request.mode, decision.messages, decision.final)
         handle = workflow.start_activity_method(
@@ -212,7 +212,7 @@ class AgentWorkflow:
             handle.cancel()
             await self._wait(handle.done)
             if handle.cancelled() or handle.exception():
-                self._apply(loop.ThinkingStopped(final))
+                self._apply(events.ThinkingStopped(final))
                 return
         try:
             outcome = handle.result()
@@ -221,9 +221,9 @@ class AgentWorkflow:
             if failure.reason is not StopReason.MODEL_FAILED:
                 raise
             outcome = contract.ModelOutcome(Usage(), 0.0, stop=StopReason.MODEL_FAILED, detail=failure.detail)
-        self._apply(loop.ModelAnswered(outcome, len(decision.messages), final))
+        self._apply(events.ModelAnswered(outcome, len(decision.messages), final))
 
-    async def _run_batch(self, calls: tuple[loop.ToRun, ...]) -> None:
+    async def _run_batch(self, calls: tuple[decisions.ToRun, ...]) -> None:
         handles = [
             workflow.start_activity_method(
                 ToolActivities.run_tool,
@@ -249,9 +249,9 @@ class AgentWorkflow:
                 outcome = handle.result()
             except (ActivityError, asyncio.CancelledError) as error:
                 outcome = await self._settle(each, error)
-            self._apply(loop.CallEnded(each.call.index, outcome))
+            self._apply(events.CallEnded(each.call.index, outcome))
 
-    async def _settle(self, lost: loop.ToRun, error: BaseException) -> contract.ToolOutcome:
+    async def _settle(self, lost: decisions.ToRun, error: BaseException) -> contract.ToolOutcome:
         """One path for every way in which an activity gives no result; our own refusals are raised again."""
         if isinstance(error, ActivityError) and bounds.is_ours(error):
             raise error
@@ -290,7 +290,7 @@ class AgentWorkflow:
         workflow.upsert_search_attributes(
             [STATUS.value_set(contract.Status.DONE.value), STOP_REASON.value_set(reason.value)]
         )
-        self._apply(loop.RunClosed(len(messages)))
+        self._apply(events.RunClosed(len(messages)))
 
     # ------------------------------------------------------------ waiting
 
@@ -306,7 +306,7 @@ class AgentWorkflow:
             except TimeoutError:
                 return False
             except asyncio.CancelledError:
-                self._apply(loop.StopRequested(by_temporal=True))
+                self._apply(events.StopRequested(by_temporal=True))
             else:
                 return True
 
@@ -317,20 +317,20 @@ class AgentWorkflow:
 
     # ------------------------------------------------------------ state
 
-    def _apply(self, event: loop.Event) -> None:
+    def _apply(self, event: events.Event) -> None:
         self._state = loop.apply(self._state, event, self._limits)
 
     @property
     def _stopping(self) -> bool:
         return self._state.stop is StopReason.CANCELLED
 
-    def _history_is_long(self, decision: loop.Decision) -> bool:
+    def _history_is_long(self, decision: decisions.Decision) -> bool:
         """Only between steps, or while people are asked: nothing is in flight then."""
         suggested = workflow.info().is_continue_as_new_suggested()
         match decision:
-            case loop.Think(final=None):
+            case decisions.Think(final=None):
                 return suggested or self._state.steps_here >= self._limits.continue_as_new_steps
-            case loop.AskHuman():
+            case decisions.AskHuman():
                 return suggested
         return False
 
@@ -346,15 +346,15 @@ class AgentWorkflow:
         )
 
 
-def _failure(error: ActivityError) -> loop.Failed:
+def _failure(error: ActivityError) -> events.Failed:
     cause = error.cause
     if isinstance(cause, ApplicationError):
         if cause.type == JournalBehind.__name__:
-            return loop.Failed(StopReason.JOURNAL_BEHIND, cause.message)
+            return events.Failed(StopReason.JOURNAL_BEHIND, cause.message)
         if bounds.is_ours(error):
-            return loop.Failed(StopReason.INTERNAL_ERROR, cause.message)
+            return events.Failed(StopReason.INTERNAL_ERROR, cause.message)
         if error.activity_type == "call_model":
-            return loop.Failed(StopReason.MODEL_FAILED, cause.message)
+            return events.Failed(StopReason.MODEL_FAILED, cause.message)
     if error.activity_type == "call_model":
-        return loop.Failed(StopReason.MODEL_FAILED, "No model call came to an end in the time allowed.")
-    return loop.Failed(StopReason.INTERNAL_ERROR, f"The activity {error.activity_type} did not succeed.")
+        return events.Failed(StopReason.MODEL_FAILED, "No model call came to an end in the time allowed.")
+    return events.Failed(StopReason.INTERNAL_ERROR, f"The activity {error.activity_type} did not succeed.")

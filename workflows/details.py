@@ -1,10 +1,10 @@
 """What a run says of itself in Temporal's web console: a few lines of Markdown."""
 
-from opspilot.core import loop
+from opspilot.core import decisions
 from opspilot.core.state import CallState, RunState
 
 
-def details(state: RunState, decision: loop.Decision) -> str:
+def details(state: RunState, decision: decisions.Decision) -> str:
     """Step, what it is doing, and for each open question how to answer it."""
     lines = [f"**Step {state.step}** · {_doing(decision)}"]
     if state.inbox:
@@ -15,23 +15,23 @@ def details(state: RunState, decision: loop.Decision) -> str:
     return "\n\n".join(lines)
 
 
-def _doing(decision: loop.Decision) -> str:
+def _doing(decision: decisions.Decision) -> str:
     match decision:
-        case loop.AwaitMessage():
+        case decisions.AwaitMessage():
             return "waiting for a first message"
-        case loop.OpenRun():
+        case decisions.OpenRun():
             return "opening the run"
-        case loop.Think(final=None):
+        case decisions.Think(final=None):
             return "the model is thinking"
-        case loop.Think(final=reason):
+        case decisions.Think(final=reason):
             return f"last words at a limit ({reason})"
-        case loop.RunBatch(calls):
+        case decisions.RunBatch(calls):
             return "running " + "; ".join(f"`{each.call.summary}`" for each in calls)
-        case loop.AskHuman():
+        case decisions.AskHuman():
             return "**waiting for you**"
-        case loop.Close(reason):
+        case decisions.Close(reason):
             return f"closing ({reason})"
-        case loop.End():
+        case decisions.End():
             return "ended"
     return "settling calls"
 

@@ -5,100 +5,49 @@ answers and stops arrive whenever they like and only change the state.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 from opspilot.core.batches import never_to_run, next_batch, runs_before_approval
 from opspilot.core.calls import Gate
-from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, Opened, ToolOutcome
-from opspilot.core.interrupts import Answer, AnswerAction
+from opspilot.core.contract import JudgedCall
+from opspilot.core.decisions import (
+    AskHuman,
+    AwaitMessage,
+    Close,
+    Decision,
+    End,
+    JudgeAnswer,
+    OpenRun,
+    RecordUnrun,
+    RunBatch,
+    Think,
+    ToRun,
+)
+from opspilot.core.events import (
+    AnswerArrived,
+    AnswerChecked,
+    CallEnded,
+    CameLate,
+    Event,
+    Failed,
+    MessageArrived,
+    ModelAnswered,
+    NothingCame,
+    RunClosed,
+    RunOpened,
+    StopRequested,
+    ThinkingStopped,
+    Unrun,
+)
+from opspilot.core.interrupts import AnswerAction
 from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
 from opspilot.core.observations import ErrorCode
-from opspilot.core.state import CallState, Phase, QueuedMessage, RunState, Stage
+from opspilot.core.state import CallState, Phase, RunState, Stage
 from opspilot.core.steps import end_step_when_settled, seconds_left, stop_when_out_of_time
-
-# ---------------------------------------------------------------- decisions
-
-
-@dataclass(frozen=True)
-class AwaitMessage:
-    """Wait for a first message, this long."""
-
-    seconds: float
-
-
-@dataclass(frozen=True)
-class OpenRun:
-    """Make the run its session's current one, with these messages."""
-
-    messages: tuple[QueuedMessage, ...]
-
-
-@dataclass(frozen=True)
-class Think:
-    """Call the model. `final` is the limit that was met: one last turn without tools, which is no step."""
-
-    step: int
-    messages: tuple[QueuedMessage, ...]
-    final: StopReason | None
-    seconds: float
-
-
-@dataclass(frozen=True)
-class ToRun:
-    """One call of a batch; `seconds` is what its tool may take of the time that is left."""
-
-    call: CallState
-    seconds: float
-    before_approval: bool
-    last_round: bool
-
-
-@dataclass(frozen=True)
-class RunBatch:
-    """Run these calls side by side."""
-
-    calls: tuple[ToRun, ...]
-
-
-@dataclass(frozen=True)
-class RecordUnrun:
-    """Give calls that will not run their observation."""
-
-    observations: tuple[tuple[CallState, ErrorCode], ...]
-
-
-@dataclass(frozen=True)
-class JudgeAnswer:
-    """Have an answer checked."""
-
-    answer: Answer
-
-
-@dataclass(frozen=True)
-class AskHuman:
-    """Wait until a person says something."""
-
-    questions: tuple[CallState, ...]
-
-
-@dataclass(frozen=True)
-class Close:
-    """Write how it ended. `messages` are unread ones that stay unanswered: recorded, not lost."""
-
-    reason: StopReason
-    messages: tuple[QueuedMessage, ...]
-
-
-@dataclass(frozen=True)
-class End:
-    """Nothing is left to do."""
-
 
 GOES_NO_FURTHER = frozenset({StopReason.CANCELLED, StopReason.JOURNAL_BEHIND, StopReason.INTERNAL_ERROR})
 """Reasons to close with unread messages: nobody wants them answered, or trying again would break again."""
-
-Decision: TypeAlias = AwaitMessage | OpenRun | Think | RunBatch | RecordUnrun | JudgeAnswer | AskHuman | Close | End
 
 
 def decide(state: RunState, limits: Limits) -> Decision:
@@ -149,122 +98,6 @@ def _decide_in_step(state: RunState, limits: Limits) -> Decision:
     if state.answers:
         return JudgeAnswer(state.answers[0])
     return AskHuman(state.questions)
-
-
-# ---------------------------------------------------------------- events
-
-
-@dataclass(frozen=True)
-class MessageArrived:
-    """A person said something."""
-
-    message: QueuedMessage
-
-
-@dataclass(frozen=True)
-class AnswerArrived:
-    """A person answered a question; not checked yet."""
-
-    answer: Answer
-
-
-@dataclass(frozen=True)
-class StopRequested:
-    """A person wants the run to end; `by_temporal` when it was Temporal's own cancellation."""
-
-    by_temporal: bool = False
-
-
-@dataclass(frozen=True)
-class NothingCame:
-    """No first message in time."""
-
-
-@dataclass(frozen=True)
-class RunOpened:
-    """The run is open; `taken` messages of the inbox are in the journal."""
-
-    opened: Opened
-    taken: int
-
-
-@dataclass(frozen=True)
-class ModelAnswered:
-    """The model call of `Think` ended; `taken` messages of the inbox are in the journal."""
-
-    outcome: ModelOutcome
-    taken: int
-    final: bool = False
-
-
-@dataclass(frozen=True)
-class ThinkingStopped:
-    """The model call was given up on request. Its step is used up: nobody may write under its keys again."""
-
-    final: bool = False
-
-
-@dataclass(frozen=True)
-class CallEnded:
-    """One round of a call ended."""
-
-    index: int
-    outcome: ToolOutcome
-
-
-@dataclass(frozen=True)
-class Unrun:
-    """Observations of `RecordUnrun` are in the journal."""
-
-    observations: tuple[tuple[int, ErrorCode], ...]
-
-
-@dataclass(frozen=True)
-class AnswerChecked:
-    """The first waiting answer was judged."""
-
-    judged: AnswerJudged
-
-
-@dataclass(frozen=True)
-class RunClosed:
-    """`Close` is in the journal; `taken` messages of the inbox with it."""
-
-    taken: int
-
-
-@dataclass(frozen=True)
-class CameLate:
-    """The run had ended, and there is a message after all: it goes on, with counters started anew.
-
-    A stop too late for the last answer is for the messages that were unread then; one before any message is for the
-    first, since Temporal delivers it behind the stop even if it was sent before.
-    """
-
-
-@dataclass(frozen=True)
-class Failed:
-    """Something of our own broke; the run ends with this reason."""
-
-    reason: StopReason
-    detail: str
-
-
-Event: TypeAlias = (
-    MessageArrived
-    | AnswerArrived
-    | StopRequested
-    | NothingCame
-    | RunOpened
-    | ModelAnswered
-    | CallEnded
-    | Unrun
-    | AnswerChecked
-    | RunClosed
-    | CameLate
-    | ThinkingStopped
-    | Failed
-)
 
 
 def apply(state: RunState, event: Event, limits: Limits) -> RunState:

@@ -5,23 +5,21 @@ from typing import Any
 
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, ToolOutcome
-from opspilot.core.interrupts import Answer, AnswerAction, Principal
-from opspilot.core.limits import Limits, StopReason
-from opspilot.core.loop import (
-    AnswerChecked,
+from opspilot.core.decisions import (
     AskHuman,
     AwaitMessage,
-    CallEnded,
     Close,
     Decision,
     End,
     JudgeAnswer,
-    ModelAnswered,
     OpenRun,
     RecordUnrun,
     RunBatch,
     Think,
 )
+from opspilot.core.events import AnswerChecked, CallEnded, ModelAnswered
+from opspilot.core.interrupts import Answer, AnswerAction, Principal
+from opspilot.core.limits import Limits, StopReason
 from opspilot.core.messages import Usage
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, Phase, QueuedMessage, RunState, Stage

@@ -8,7 +8,7 @@ run must end. What the journal would hold is kept as a list of lines, which the 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from opspilot.core import loop
+from opspilot.core import decisions, events, loop
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, Opened, RunRequest, ToolOutcome
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
@@ -72,13 +72,13 @@ class Simulation:
             self._say()
         while True:
             decision = self._decide()
-            if isinstance(decision, loop.End):
+            if isinstance(decision, decisions.End):
                 self._meanwhile()
                 if not self.state.inbox:
                     return self
                 self._note(What.WENT_ON)
                 self._spent_seconds, self._spent_tokens = 0.0, 0
-                self._apply(loop.CameLate())
+                self._apply(events.CameLate())
                 continue
             if self._history_is_long(decision):
                 self._meanwhile()
@@ -88,7 +88,7 @@ class Simulation:
                 self._perform(decision)
             except Refused as refused:
                 self._note(What.BROKE, reason=refused.reason)
-                self._apply(loop.Failed(refused.reason, "The journal refused."))
+                self._apply(events.Failed(refused.reason, "The journal refused."))
 
     @property
     def reason(self) -> StopReason:
@@ -102,7 +102,7 @@ class Simulation:
         """What a person reads of the end."""
         return sentence(self.reason, self.limits, self.state.detail)
 
-    def _decide(self) -> loop.Decision:
+    def _decide(self) -> decisions.Decision:
         self.decisions += 1
         if self.decisions > self._most_decisions:
             raise AssertionError(f"no end in sight after {self.decisions} decisions: {self.state}")
@@ -110,7 +110,7 @@ class Simulation:
         assert decision == loop.decide(self.state, self.limits)
         return decision
 
-    def _apply(self, event: loop.Event) -> None:
+    def _apply(self, event: events.Event) -> None:
         self.state = self._checkpoint(loop.apply(self.state, event, self.limits))
         loop.decide(self.state, self.limits)  # as the query `status` does, at any moment
 
@@ -120,11 +120,11 @@ class Simulation:
         assert request.carried is not None
         self.state = self._checkpoint(request.carried)
 
-    def _history_is_long(self, decision: loop.Decision) -> bool:
+    def _history_is_long(self, decision: decisions.Decision) -> bool:
         match decision:
-            case loop.Think(final=None):
+            case decisions.Think(final=None):
                 return self.state.steps_here >= self.limits.continue_as_new_steps or self._tape.once_in(20)
-            case loop.AskHuman():
+            case decisions.AskHuman():
                 return self._tape.once_in(10)
         return False
 
@@ -132,43 +132,43 @@ class Simulation:
     def _stopping(self) -> bool:
         return self.state.stop is StopReason.CANCELLED
 
-    def _perform(self, decision: loop.Decision) -> None:
+    def _perform(self, decision: decisions.Decision) -> None:
         match decision:
-            case loop.AwaitMessage():
+            case decisions.AwaitMessage():
                 self._meanwhile()
                 if not self.state.inbox and not self._stopping:
-                    self._apply(loop.NothingCame())
-            case loop.OpenRun(messages):
+                    self._apply(events.NothingCame())
+            case decisions.OpenRun(messages):
                 self._open(messages)
-            case loop.Think():
+            case decisions.Think():
                 self._think(decision)
-            case loop.RunBatch(calls):
+            case decisions.RunBatch(calls):
                 self._run_batch(calls)
-            case loop.RecordUnrun(observations):
+            case decisions.RecordUnrun(observations):
                 self._activity()
                 for call, code in observations:
                     self._result(self.state.name(call), call, ToolOutcome(ok=False, active_seconds=0, code=code))
-                self._apply(loop.Unrun(tuple((call.index, code) for call, code in observations)))
-            case loop.JudgeAnswer(answer):
+                self._apply(events.Unrun(tuple((call.index, code) for call, code in observations)))
+            case decisions.JudgeAnswer(answer):
                 self._activity()
-                self._apply(loop.AnswerChecked(self._judge(answer)))
-            case loop.AskHuman():
+                self._apply(events.AnswerChecked(self._judge(answer)))
+            case decisions.AskHuman():
                 self._meanwhile()
                 while not self.state.answers and not self._stopping:
                     self._meanwhile() if self._tape.once_in(2) else self._answer_well()
-            case loop.Close(reason, messages):
+            case decisions.Close(reason, messages):
                 self._close(reason, messages)
 
     def _open(self, messages: tuple[QueuedMessage, ...]) -> None:
         self._activity()
         if self._somebody_elses:
             self._note(What.TURNED_AWAY)
-            self._apply(loop.RunOpened(Opened("journal", 0, "This session belongs to bob."), len(messages)))
+            self._apply(events.RunOpened(Opened("journal", 0, "This session belongs to bob."), len(messages)))
             return
         known = {line.name for line in self.lines if line.what is What.READ}
         self._read(messages)
         fresh = 0 if self._tape.once_in(20) else len({message.id for message in messages} - known)
-        self._apply(loop.RunOpened(Opened("journal", fresh), len(messages)))
+        self._apply(events.RunOpened(Opened("journal", fresh), len(messages)))
 
     def _close(self, reason: StopReason, messages: tuple[QueuedMessage, ...]) -> None:
         self._activity()
@@ -177,12 +177,12 @@ class Simulation:
             self._result(line.name, line.call, ToolOutcome(ok=False, active_seconds=0, code=ErrorCode.CANCELLED))
         self._read(messages)
         self._note(What.STOPPED, reason=reason)
-        self._apply(loop.RunClosed(len(messages)))
+        self._apply(events.RunClosed(len(messages)))
 
     def _owed(self) -> list[Line]:
         return [line for line in self.lines if line.what is What.PROPOSED and line.name not in self._results]
 
-    def _think(self, decision: loop.Think) -> None:
+    def _think(self, decision: decisions.Think) -> None:
         final = decision.final is not None
         if self._owed():
             raise Refused(StopReason.JOURNAL_BEHIND)
@@ -192,7 +192,7 @@ class Simulation:
         if self._stopping and not self._tape.once_in(3):
             if arrived:
                 self._read(decision.messages)
-            self._apply(loop.ThinkingStopped(final))
+            self._apply(events.ThinkingStopped(final))
             return
         if self._stale or self._behind or self._tape.once_in(60):
             self._behind = True
@@ -210,9 +210,9 @@ class Simulation:
                 self._note(What.RESULT, name=name, index=index, call=proposed, code=call.code)
             elif call.gate is Gate.CONFIRM:
                 self._ask(f"{name}#1", call.shown, needs_values=False)
-        self._apply(loop.ModelAnswered(outcome, len(decision.messages), final))
+        self._apply(events.ModelAnswered(outcome, len(decision.messages), final))
 
-    def _run_batch(self, calls: tuple[loop.ToRun, ...]) -> None:
+    def _run_batch(self, calls: tuple[decisions.ToRun, ...]) -> None:
         self._batches += 1
         for each in calls:
             self._note(
@@ -235,7 +235,7 @@ class Simulation:
                 self._ask(self.state.interrupt(each.call), outcome.digest, needs_values=self._tape.once_in(3))
             else:
                 self._result(self.state.name(each.call), each.call, outcome)
-            self._apply(loop.CallEnded(each.call.index, outcome))
+            self._apply(events.CallEnded(each.call.index, outcome))
 
     # ------------------------------------------------------------ activities
 
@@ -287,7 +287,7 @@ class Simulation:
             shown=f"shown-{self._ids}" if gate is Gate.CONFIRM else "",
         )
 
-    def _tool(self, run: loop.ToRun) -> ToolOutcome | None:
+    def _tool(self, run: decisions.ToRun) -> ToolOutcome | None:
         self._ids += 1
         seconds = self._tape.pick(0.5, 0.5, run.seconds)
         kind = self._tape.pick("ok", "ok", "ok", "failed", "asks", "asks", "lost")
@@ -365,10 +365,10 @@ class Simulation:
                     self._answer_somehow()
                 case "stop":
                     self._note(What.STOP)
-                    self._apply(loop.StopRequested())
+                    self._apply(events.StopRequested())
                 case "cancel" if not self.state.cancelled_by_temporal:
                     self._note(What.STOP)
-                    self._apply(loop.StopRequested(by_temporal=True))
+                    self._apply(events.StopRequested(by_temporal=True))
 
     def _say(self, *, again: bool = False) -> None:
         said = [line.name for line in self.lines if line.what is What.SAID]
@@ -379,7 +379,7 @@ class Simulation:
             self._ids += 1
             name = f"m{self._ids}"
             self._note(What.SAID, name=name)
-        self._apply(loop.MessageArrived(QueuedMessage(name, "text")))
+        self._apply(events.MessageArrived(QueuedMessage(name, "text")))
 
     def _answer_well(self) -> None:
         """The first open question, answered properly."""
@@ -406,7 +406,7 @@ class Simulation:
 
     def _send(self, answer: Answer) -> None:
         self._used_answers.append(answer)
-        self._apply(loop.AnswerArrived(answer))
+        self._apply(events.AnswerArrived(answer))
 
     def _new_id(self) -> str:
         self._ids += 1

@@ -4,12 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from opspilot.core.decisions import RunBatch, Think
 from opspilot.core.limits import AT_A_LIMIT, StopReason
-from opspilot.core.loop import (
-    RunBatch,
-    Think,
-    decide,
-)
+from opspilot.core.loop import decide
 from opspilot.core.state import RunState
 from tests.core.builders import (
     CLOSING,

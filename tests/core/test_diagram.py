@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from opspilot.core.events import Event
 from opspilot.core.limits import Limits
-from opspilot.core.loop import Event, apply
+from opspilot.core.loop import apply
 from opspilot.core.state import Phase, RunState
 from tests.core import test_events, test_settling
 from tests.core.builders import LIMITS

@@ -6,8 +6,7 @@ import pytest
 
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.contract import ModelOutcome, Opened
-from opspilot.core.limits import AT_A_LIMIT, StopReason
-from opspilot.core.loop import (
+from opspilot.core.events import (
     CameLate,
     Event,
     Failed,
@@ -18,9 +17,9 @@ from opspilot.core.loop import (
     RunOpened,
     StopRequested,
     ThinkingStopped,
-    apply,
-    decide,
 )
+from opspilot.core.limits import AT_A_LIMIT, StopReason
+from opspilot.core.loop import apply, decide
 from opspilot.core.messages import Usage
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import RunState

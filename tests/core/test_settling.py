@@ -6,19 +6,10 @@ import pytest
 
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.contract import AnswerJudged
+from opspilot.core.events import AnswerArrived, AnswerChecked, Event, Failed, MessageArrived, StopRequested, Unrun
 from opspilot.core.interrupts import AnswerAction
 from opspilot.core.limits import StopReason
-from opspilot.core.loop import (
-    AnswerArrived,
-    AnswerChecked,
-    Event,
-    Failed,
-    MessageArrived,
-    StopRequested,
-    Unrun,
-    apply,
-    decide,
-)
+from opspilot.core.loop import apply, decide
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import Repeats, RunState
 from tests.core.builders import (
