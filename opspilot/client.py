@@ -188,6 +188,9 @@ class OpsPilot:
         while (left := deadline - time.monotonic()) > 0:
             # An operation is good for one call.
             start = self._start_operation(session, message, request)
+            started = asyncio.create_task(start.workflow_handle())
+            # The operation keeps its error for whoever wants the handle, and complains when nobody does.
+            started.add_done_callback(lambda task: task.cancelled() or task.exception())
             try:
                 async with asyncio.timeout(left):
                     receipt: MessageReceipt = await self._temporal.execute_update_with_start_workflow(
@@ -205,6 +208,8 @@ class OpsPilot:
                 if not refusals.may_pass(error):
                     raise self._refused(error, session) from None
                 trouble = error if isinstance(error, RPCError) else None
+            finally:
+                started.cancel()
             await asyncio.sleep(min(pause, max(0.0, deadline - time.monotonic())))
             pause = min(pause * 2, 2.0)
         raise await self._not_taken(session, deadline_seconds, trouble)

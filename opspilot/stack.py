@@ -9,6 +9,7 @@ import contextlib
 import os
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,9 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 _LOG_BYTES = 10 * 1024 * 1024
 _TAIL_BYTES = 4096
-
-_children: list[subprocess.Popen[bytes]] = []
-"""Kept, since Python complains about a child whose object is dropped while it runs, and these outlive us."""
+_KILL_SECONDS = 10.0
+_LOOK_SECONDS = 0.02
 
 
 class StackFile(BaseModel):
@@ -89,7 +89,8 @@ def spawn(command: Sequence[str], environment: Mapping[str, str], folder: Path, 
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    _children.append(child)
+    # It outlives us on purpose; without this, Python warns of a child that nobody has waited for.
+    child.returncode = 0
     return psutil.Process(child.pid)
 
 
@@ -97,12 +98,23 @@ def end(process: psutil.Process, grace_seconds: float) -> bool:
     """Ask a process to stop, and kill it after the grace. True when it stopped by itself."""
     with contextlib.suppress(psutil.NoSuchProcess):
         process.terminate()
-        with contextlib.suppress(psutil.TimeoutExpired):
-            process.wait(grace_seconds)
+        if _ends_within(process, grace_seconds):
             return True
         process.kill()
-        process.wait(10)
+        _ends_within(process, _KILL_SECONDS)
         return False
+    return True
+
+
+def _ends_within(process: psutil.Process, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    # Not `process.wait`, which waits for a zombie for ever where nobody collects orphans, as in many containers.
+    while alive(process):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_SECONDS)
+    with contextlib.suppress(psutil.TimeoutExpired):
+        process.wait(0)
     return True
 
 
