@@ -163,7 +163,8 @@ class ResponsesDecoder(ReplyDecoder):
 
     def _reply(self) -> ModelReply:
         finish = self._early_end()
-        items = [item for item in sorted(self._items, key=lambda item: item.index) if not _is_lost(item, finish)]
+        ordered = sorted(self._items, key=lambda item: item.index)
+        items = [item for item in ordered if not _is_lost(item, finish)]
         text = mend_text("".join(item.said("text", "output_text") for item in items if item.kind == "message"))
         refusal = mend_text("".join(item.said("refusal", "refusal") for item in items if item.kind == "message"))
         if not (items or self._end or self._events is None):
@@ -171,7 +172,7 @@ class ResponsesDecoder(ReplyDecoder):
         calls = tuple(self._call(item) for item in items if item.kind == "function_call")
         if refusal and finish is None:
             finish = Finish.REFUSAL
-        thoughts = [item.said("reasoning", "summary_text", "reasoning_text") for item in items]
+        thoughts = [item.said("reasoning", "summary_text", "reasoning_text") for item in ordered]
         return ModelReply(
             text=text or refusal,
             calls=calls,
