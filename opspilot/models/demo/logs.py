@@ -157,7 +157,8 @@ def _renamed(wish: Wish, tool: ToolCard, last: Done) -> Iterator[Wish]:
 def _as_tried(tool: ToolCard, wish: Wish, last: Done) -> Wish:
     """The wish as the last call had it: what it left out stays out."""
     values = {role: str(last.arguments.get(parameter.name, "")) for role in Role if (parameter := tool.with_role(role))}
-    query = values.get(Role.QUERY) or text_of(values.get(Role.REGEX) or "")
+    pattern = values.get(Role.REGEX) or ""
+    query = values.get(Role.QUERY) or (wish.query if "(?=" in pattern else text_of(pattern))
     subject = values.get(Role.SUBJECT) or values.get(Role.IDENTITY) or ""
     span = wish.span if any(values.get(role) for role in (Role.SINCE, Role.SPAN)) else None
     return replace(
