@@ -31,7 +31,7 @@ def place_in(state: Path, **changes: str) -> Place:
         digest="1",
         environment={**os.environ, **changes},
         folder=ROOT,
-        deadlines=Deadlines(server_answer=3, worker_answer=3, drain=5),
+        deadlines=Deadlines(server_answer=3, worker_answer=15, drain=5),
     )
 
 
