@@ -27,7 +27,7 @@ from opspilot.core.observations import SENTENCES, ErrorCode, Observation
 from opspilot.core.outcomes import result_entry
 from opspilot.core.ports import Journal, Tools
 
-INTERRUPT = re.compile(r"([1-9][0-9]{0,8}\.[1-9][0-9]{0,8})#([1-9][0-9]{0,8})")
+INTERRUPT = re.compile(r"([1-9][0-9]{0,8}\.[1-9][0-9]{0,8})#(0|[1-9][0-9]{0,8})")
 """A question's name as we write it. Under another spelling (`1.1#01`) a question could be settled twice."""
 
 PLAIN = re.compile(r"[A-Za-z0-9.#_-]{1,100}")
