@@ -9,13 +9,14 @@ from tests.models.demo.platform import platform
 from tests.models.demo.real_tools import REAL_DATA, SHOP
 from tests.models.demo.toolsets import call_centre, fleet, warehouse
 
+TOOLSETS = (fleet, warehouse, call_centre, platform, plant)
 SOURCE = "\n".join(
     path.read_text("utf-8") for path in sorted(Path(opspilot.models.demo.__file__).parent.glob("*.py"))
 ).lower()
 
 
 def _words() -> set[str]:
-    tools = {tool.name for toolset in (fleet, warehouse, call_centre, platform, plant) for tool in toolset()}
+    tools = {tool.name for toolset in TOOLSETS for tool in toolset() if "_" in tool.name}
     shipped = {"search_logs", "search_docs", "search_resource", "restart_service", "read_more"}
     catalogue = (SHOP / "catalog" / "catalog-info.yaml").read_text("utf-8")
     named = {name for name in re.findall(r"(?m)^  name: (\S+)$", catalogue) if "-" in name}
