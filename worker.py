@@ -18,6 +18,7 @@ from activities.journal import JournalActivities
 from activities.model import ModelActivities
 from activities.prompt import system_prompt
 from activities.tools import ToolActivities
+from opspilot.choosing import build_model
 from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.ports import Journal, Model
 from opspilot.journal.store import SqlJournal
@@ -34,35 +35,6 @@ JOURNAL_THREADS = 16
 """The default executor serves the journal alone; tools have threads of their own, so that none of them can stall it."""
 
 log = structlog.stdlib.get_logger("worker")
-
-
-def build_model(settings: Settings) -> Model:
-    """The adapter that the settings name."""
-    match settings.model.adapter:
-        case "openai":
-            from opspilot.models.openai import OpenAIModel
-            from opspilot.models.wire_model import WireOptions
-
-            key = settings.model.api_key
-            return OpenAIModel(
-                name=settings.model.name,
-                base_url=settings.model.base_url,
-                api_key=key.get_secret_value() if key else "",
-                options=WireOptions(
-                    read_timeout_seconds=settings.model.read_timeout_seconds,
-                    max_output_tokens=settings.model.max_output_tokens,
-                ),
-            )
-        case "scripted":
-            from opspilot.models.scripted import ScriptedModel
-
-            if settings.model.script is None:
-                raise UsageError("model.provider is scripted, so model.script must name its script.")
-            return ScriptedModel.load(settings.model.script)
-        case "demo":
-            from opspilot.models.demo import DemoModel
-
-            return DemoModel()
 
 
 def build_worker(client: Client, settings: Settings, journal: Journal, model: Model) -> Worker:
@@ -110,7 +82,7 @@ async def run() -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     client = await connect()
     await require_search_attributes(client)
-    model = build_model(settings)
+    model = build_model(settings.model)
     journal = SqlJournal(settings.journal)
     try:
         async with build_worker(client, settings, journal, model):

@@ -10,7 +10,7 @@ import json
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from platformdirs import user_state_path
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
@@ -26,7 +26,27 @@ CONFIG_VARIABLE = "OPSPILOT_CONFIG"
 PREFIX = "OPSPILOT_"
 
 DEFAULT_OPENAI_MODEL = "gpt-5-mini"
+DEFAULT_ANTHROPIC_MODEL = "claude-sonnet-4-6"
 """Asked when there is a key and nothing else; with a `base_url` the name has to be said."""
+
+
+class _Home(NamedTuple):
+    """Where a wire format is at home, and the variables that everybody sets for it."""
+
+    url: str
+    model: str
+    key_variable: str
+    url_variable: str
+
+
+_OPENAI = _Home("https://api.openai.com/v1", DEFAULT_OPENAI_MODEL, "OPENAI_API_KEY", "OPENAI_BASE_URL")
+_HOMES = {
+    "openai": _OPENAI,
+    "openai-responses": _OPENAI,
+    "anthropic": _Home("https://api.anthropic.com", DEFAULT_ANTHROPIC_MODEL, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+}
+_SECRET_HEADERS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"}
+_BY_ENVIRONMENT = "must not stand in a file that is shared. Set {variable} in the environment"
 
 _SQLITE = "sqlite:///"
 _JOURNALS = (_SQLITE, "postgresql://", "postgresql+psycopg://")
@@ -39,24 +59,35 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ModelSettings(_Section):
-    """Which model thinks. `auto` is `openai` when there is a key or a `base_url`, else the offline `demo`.
+Adapter: TypeAlias = Literal["anthropic", "demo", "openai", "openai-responses", "scripted"]
+Provider: TypeAlias = Literal["anthropic", "auto", "demo", "openai", "openai-responses", "scripted"]
 
-    The key comes from `OPSPILOT_MODEL__API_KEY`, else from `api_key_file`, else from `OPENAI_API_KEY`; never from
-    opspilot.toml. `base_url` may also come from `OPENAI_BASE_URL`: a key must not go to another server than its own.
+
+class ModelSettings(_Section):
+    """Which model thinks, and how it is reached.
+
+    `auto` is `openai` when there is a key or a `base_url` for it, else `anthropic` when there is a key for that, else
+    the offline `demo`. The key comes from `OPSPILOT_MODEL__API_KEY`, else from `api_key_file`, else from
+    `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, as the provider is; never from opspilot.toml. `base_url` may also come from
+    `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL`: a key must not go to another server than its own.
     """
 
-    provider: Literal["auto", "demo", "openai", "scripted"] = "auto"
+    provider: Provider = "auto"
     name: str = ""
     base_url: str = ""
     api_key: SecretStr | None = None
     api_key_file: Path | None = None
     max_output_tokens: Count | None = None
     read_timeout_seconds: Seconds = 120.0
+    strict_tool_calls: bool = False
+    extra_headers: dict[str, SecretStr] = Field(default_factory=dict)
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    proxy: SecretStr | None = None
+    ca_file: Path | None = None
     script: Path | None = None
 
     @property
-    def adapter(self) -> Literal["demo", "openai", "scripted"]:
+    def adapter(self) -> Adapter:
         """The provider that is really used."""
         if self.provider != "auto":
             return self.provider
@@ -139,10 +170,8 @@ class Settings(BaseSettings):
 
     def digest(self) -> str:
         """32 hexadecimal digits over all settings, secrets included: when it differs, a worker has to restart."""
-        plain = self.model_dump(mode="json")
-        plain["base"] = str(self.base)
-        plain["model"]["api_key"] = self.model.api_key.get_secret_value() if self.model.api_key else None
-        text = json.dumps(plain, sort_keys=True, default=str)
+        plain = self.model_dump() | {"base": self.base}
+        text = json.dumps(plain, sort_keys=True, default=_revealed)
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=b"settings").hexdigest()
 
     @classmethod
@@ -167,6 +196,10 @@ class _Environment(EnvSettingsSource):
             return super().decode_complex_value(field_name, field, value)
         except ValueError:
             return value
+
+
+def _revealed(value: Any) -> str:
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
 
 
 def load_settings(config: Path | None = None) -> Settings:
@@ -204,13 +237,29 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} can't be read: {error.strerror}.") from None
     except ValueError as error:
         raise UsageError(f"{path} is not valid TOML: {error}.") from None
-    model = table.get("model")
-    if isinstance(model, dict) and "api_key" in model:
-        raise UsageError(
-            f"{path}: model.api_key must not stand in a file that is shared. Set OPSPILOT_MODEL__API_KEY or "
-            "OPENAI_API_KEY in the environment, or name a file that only you can read with model.api_key_file."
-        )
+    _refuse_secrets(table.get("model"), path)
     return table
+
+
+def _refuse_secrets(model: Any, path: Path) -> None:
+    """What lets somebody in belongs into the environment, or into a file that only its owner can read."""
+    model = model if isinstance(model, dict) else {}
+    if "api_key" in model:
+        variables = "OPSPILOT_MODEL__API_KEY, or OPENAI_API_KEY or ANTHROPIC_API_KEY,"
+        raise UsageError(
+            f"{path}: model.api_key {_BY_ENVIRONMENT.format(variable=variables)}, or name a file that only you can "
+            "read with model.api_key_file."
+        )
+    headers = model.get("extra_headers")
+    for name in headers if isinstance(headers, dict) else ():
+        if name.lower() in _SECRET_HEADERS:
+            variable = "OPSPILOT_MODEL__EXTRA_HEADERS (a JSON object)"
+            raise UsageError(f"{path}: model.extra_headers.{name} {_BY_ENVIRONMENT.format(variable=variable)}.")
+    proxy = model.get("proxy")
+    if isinstance(proxy, str) and "@" in proxy:
+        raise UsageError(
+            f"{path}: model.proxy with a password {_BY_ENVIRONMENT.format(variable='OPSPILOT_MODEL__PROXY')}."
+        )
 
 
 def _resolve(settings: Settings, origin: Origin) -> Settings:
@@ -232,26 +281,40 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
 
 
 def _resolve_model(model: ModelSettings, base: Path, origin: Origin) -> ModelSettings:
-    update: dict[str, Any] = {"script": model.script and base / model.script.expanduser()}
-    if model.provider in ("auto", "openai"):
-        update["api_key"] = model.api_key or _read_key(model.api_key_file, base, origin)
-        update["base_url"] = model.base_url or os.environ.get("OPENAI_BASE_URL", "")
+    update: dict[str, Any] = {
+        "script": model.script and base / model.script.expanduser(),
+        "ca_file": model.ca_file and base / model.ca_file.expanduser(),
+        "provider": _provider(model),
+    }
+    home = _HOMES.get("openai" if update["provider"] == "auto" else update["provider"])
+    if home:
+        update["api_key"] = model.api_key or _read_key(model.api_key_file, base, origin, home.key_variable)
+        update["base_url"] = model.base_url or os.environ.get(home.url_variable, "")
     model = model.model_copy(update=update)
     if model.adapter == "scripted" and not (model.script and model.script.is_file()):
         raise UsageError(
             f"{origin.where('model', 'script')} must name the file to play, as model.provider is scripted."
         )
-    if model.adapter != "openai":
+    if home is None or model.adapter not in _HOMES:
         return model
     if model.base_url:
         _check_server(model, origin)
         return model
     if model.api_key is None:
         raise UsageError(
-            f"{origin.where('model', 'provider')} is openai, which needs a key: set OPENAI_API_KEY or "
+            f"{origin.where('model', 'provider')} is {model.adapter}, which needs a key: set {home.key_variable} or "
             "OPSPILOT_MODEL__API_KEY, or model.api_key_file. A server that wants no key is named with model.base_url."
         )
-    return model.model_copy(update={"name": model.name or DEFAULT_OPENAI_MODEL})
+    return model.model_copy(update={"name": model.name or home.model, "base_url": home.url})
+
+
+def _provider(model: ModelSettings) -> Provider:
+    """`auto` settled where only Anthropic's key is there."""
+    variables = (_OPENAI.key_variable, _OPENAI.url_variable)
+    openai = model.api_key or model.api_key_file or model.base_url or any(map(os.environ.get, variables))
+    if model.provider == "auto" and not openai and os.environ.get(_HOMES["anthropic"].key_variable):
+        return "anthropic"
+    return model.provider
 
 
 def _check_server(model: ModelSettings, origin: Origin) -> None:
@@ -261,9 +324,9 @@ def _check_server(model: ModelSettings, origin: Origin) -> None:
         raise UsageError(f"{origin.where('model', 'name')} must say which of the models at model.base_url to ask.")
 
 
-def _read_key(file: Path | None, base: Path, origin: Origin) -> SecretStr | None:
+def _read_key(file: Path | None, base: Path, origin: Origin, variable: str) -> SecretStr | None:
     if file is None:
-        key = os.environ.get("OPENAI_API_KEY", "")
+        key = os.environ.get(variable, "")
         return SecretStr(key) if key else None
     path = base / file.expanduser()
     where = origin.where("model", "api_key_file")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from opspilot.choosing import build_model
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import Limits
-from opspilot.settings import DEFAULT_OPENAI_MODEL, LimitSettings, Settings, load_settings
+from opspilot.settings import DEFAULT_ANTHROPIC_MODEL, DEFAULT_OPENAI_MODEL, LimitSettings, Settings, load_settings
 
 KEY = "sk-invented-0123456789"
 
@@ -140,6 +141,51 @@ def test_script_is_found_from_the_files_folder(here: Path) -> None:
     assert (model.adapter, model.script) == ("scripted", here / "play.json")
 
 
+@pytest.mark.parametrize(
+    ("variables", "provider", "adapter", "name", "host"),
+    [
+        (["OPENAI"], "auto", "openai", DEFAULT_OPENAI_MODEL, "https://api.openai.com/v1"),
+        (["OPENAI"], "openai-responses", "openai-responses", DEFAULT_OPENAI_MODEL, "https://api.openai.com/v1"),
+        (["ANTHROPIC"], "auto", "anthropic", DEFAULT_ANTHROPIC_MODEL, "https://api.anthropic.com"),
+        (["ANTHROPIC"], "anthropic", "anthropic", DEFAULT_ANTHROPIC_MODEL, "https://api.anthropic.com"),
+        (["ANTHROPIC", "OPENAI"], "auto", "openai", DEFAULT_OPENAI_MODEL, "https://api.openai.com/v1"),
+        (["ANTHROPIC", "OPENAI"], "anthropic", "anthropic", DEFAULT_ANTHROPIC_MODEL, "https://api.anthropic.com"),
+    ],
+)
+def test_each_provider_takes_its_own_key_to_its_own_server(
+    variables: list[str],
+    provider: str,
+    adapter: str,
+    name: str,
+    host: str,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for variable in variables:
+        monkeypatch.setenv(f"{variable}_API_KEY", f"key-of-{variable}")
+    model = load(f'model.provider = "{provider}"', here).model
+    assert (model.adapter, model.name, model.base_url) == (adapter, name, host)
+    assert model.api_key is not None
+    assert model.api_key.get_secret_value() == f"key-of-{'ANTHROPIC' if adapter == 'anthropic' else 'OPENAI'}"
+    assert build_model(model).name == name
+
+
+def test_headers_fields_proxy_and_certificates_reach_the_adapter(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPSPILOT_MODEL__EXTRA_HEADERS", '{"X-Secret": "very-secret-value"}')
+    monkeypatch.setenv("OPSPILOT_MODEL__PROXY", "http://me:hunter22@127.0.0.1:3128")
+    model = load(
+        '[model]\nprovider = "anthropic"\nbase_url = "http://127.0.0.1:9"\nname = "m"\nca_file = "ca.pem"\n'
+        "[model.extra_body]\nthinking = {type = 'adaptive'}\n",
+        here,
+    ).model
+    assert model.ca_file == here / "ca.pem"
+    assert model.extra_body == {"thinking": {"type": "adaptive"}}
+    for secret in ("very-secret-value", "hunter22"):
+        assert secret not in repr(model)
+    with pytest.raises(UsageError, match=r"ca_file .*ca\.pem can't be read as certificates"):
+        build_model(model)
+
+
 # ---------------------------------------------------------------- secrets and digest
 
 
@@ -158,6 +204,10 @@ def test_digest_is_stable_and_differs_with_each_setting_and_secret(here: Path, m
     for name, value in [
         ("OPENAI_API_KEY", KEY),
         ("OPENAI_API_KEY", KEY + "x"),
+        ("OPSPILOT_MODEL__EXTRA_HEADERS", '{"x-team": "a"}'),
+        ("OPSPILOT_MODEL__EXTRA_HEADERS", '{"x-team": "b"}'),
+        ("OPSPILOT_MODEL__PROXY", "http://proxy:1"),
+        ("OPSPILOT_MODEL__PROXY", "http://proxy:2"),
         ("OPSPILOT_LIMITS__STEPS", "3"),
         ("OPSPILOT_TOOLS__SEARCH_DOCS__PATH", "docs"),
         ("OPSPILOT_JOURNAL", "sqlite:///other.sqlite"),
@@ -189,7 +239,11 @@ def test_relative_journal_is_the_same_file_from_every_folder(given: str, expecte
 # ---------------------------------------------------------------- what is refused, and how
 
 TOP = "journal, limits, local, log_level, model, state_dir, temporal, tools, worker"
-MODEL = "api_key, api_key_file, base_url, max_output_tokens, name, provider, read_timeout_seconds, script"
+MODEL = (
+    "api_key, api_key_file, base_url, ca_file, extra_body, extra_headers, max_output_tokens, name, provider, proxy, "
+    "read_timeout_seconds, script, strict_tool_calls"
+)
+PROVIDERS = "anthropic, auto, demo, openai, openai-responses, scripted"
 VARIABLES = (
     "OPSPILOT_CONFIG, OPSPILOT_JOURNAL, OPSPILOT_LIMITS, OPSPILOT_LOCAL, OPSPILOT_LOG_LEVEL, OPSPILOT_MODEL, "
     "OPSPILOT_STATE_DIR, OPSPILOT_TEMPORAL, OPSPILOT_TOOLS, OPSPILOT_WORKER"
@@ -202,7 +256,7 @@ BAD_FILES = [
                        "max_cached_workflows, max_concurrent_activities.")),
     ("model = 1", "{file}: model must be a table."),
     ("model.provider = 'opnai'",
-     "{file}: model.provider must be one of auto, demo, openai, scripted. Did you mean openai?"),
+     f"{{file}}: model.provider must be one of {PROVIDERS}. Did you mean openai?"),
     ("log_level = 'loud'", "{file}: log_level must be one of debug, info, warning, error."),
     ("limits.steps = 0", "{file}: limits.steps must be greater than 0."),
     ("limits.steps = 'many'", "{file}: limits.steps must be a whole number."),
@@ -224,8 +278,19 @@ BAD_FILES = [
     ("journal = 'sqlite:///:memory:'",
      "{file}: journal must name a file: worker and command line can't share memory."),
     ("model.api_key = 'sk-invented'",
-     ("{file}: model.api_key must not stand in a file that is shared. Set OPSPILOT_MODEL__API_KEY or OPENAI_API_KEY in "
-     "the environment, or name a file that only you can read with model.api_key_file.")),
+     ("{file}: model.api_key must not stand in a file that is shared. Set OPSPILOT_MODEL__API_KEY, or OPENAI_API_KEY "
+     "or ANTHROPIC_API_KEY, in the environment, or name a file that only you can read with model.api_key_file.")),
+    ("model.extra_headers = {X-Api-Key = 'sk-invented'}",
+     ("{file}: model.extra_headers.X-Api-Key must not stand in a file that is shared. Set "
+     "OPSPILOT_MODEL__EXTRA_HEADERS (a JSON object) in the environment.")),
+    ("model.extra_headers = {X-Team = 1}", "{file}: model.extra_headers.X-Team must be text."),
+    ("model.proxy = 'http://me:hunter2@proxy:3128'",
+     ("{file}: model.proxy with a password must not stand in a file that is shared. Set OPSPILOT_MODEL__PROXY in the "
+     "environment.")),
+    ("model.strict_tool_calls = 'maybe'", "{file}: model.strict_tool_calls must be true or false."),
+    ("model.provider = 'anthropic'",
+     ("{file}: model.provider is anthropic, which needs a key: set ANTHROPIC_API_KEY or OPSPILOT_MODEL__API_KEY, or "
+     "model.api_key_file. A server that wants no key is named with model.base_url.")),
     ("model.provider = 'openai'",
      ("{file}: model.provider is openai, which needs a key: set OPENAI_API_KEY or OPSPILOT_MODEL__API_KEY, or "
      "model.api_key_file. A server that wants no key is named with model.base_url.")),
@@ -256,7 +321,7 @@ BAD_VARIABLES = [
     ("OPSPILOT_MODEL__NAEM", "x",
      f"Environment variable OPSPILOT_MODEL__NAEM is not a setting. Did you mean name? Allowed in [model]: {MODEL}."),
     ("OPSPILOT_MODEL__PROVIDER", "opnai",
-     "Environment variable OPSPILOT_MODEL__PROVIDER must be one of auto, demo, openai, scripted. Did you mean openai?"),
+     f"Environment variable OPSPILOT_MODEL__PROVIDER must be one of {PROVIDERS}. Did you mean openai?"),
     ("OPSPILOT_LIMITS__STEPS", "-1", "Environment variable OPSPILOT_LIMITS__STEPS must be greater than 0."),
     ("OPSPILOT_LIMITS", '{"steps": "x"}',
      "Environment variable OPSPILOT_LIMITS (limits.steps) must be a whole number."),
