@@ -147,6 +147,11 @@ class Desk:
         answer = Answer(id, interrupt, action, more.pop("principal", ME), **more)
         return await self.do(self.judging.judge, JudgeAnswer("run-1", answer))
 
+    @property
+    def question(self) -> str:
+        """The id of the one question that was asked."""
+        return str(self.only(Kind.INTERRUPT_OPENED).data["interrupt"])
+
     async def close(self, reason: StopReason, step: int = 1, nth: int = 1, **more: Any) -> None:
         order = CloseRun(
             run=more.pop("run", "run-1"),

@@ -202,7 +202,7 @@ async def test_an_approval_of_one_round_is_none_for_the_next(desk: Desk) -> None
 async def test_a_call_held_before_it_ran_is_judged_like_any_other(careful_desk: Desk) -> None:
     desk = careful_desk
     outcome = await desk.propose(call("change", name="x"))
-    judged = await desk.judge(PROVIDE, values={"name": "y"}, digest=outcome.calls[0].shown)
+    judged = await desk.judge(PROVIDE, desk.question, values={"name": "y"}, digest=outcome.calls[0].shown)
     assert (judged.accepted, judged.digest) == (True, digest({"name": "y"}))
     await desk.act(round_=2, digest=judged.digest)
     assert desk.done == ["change y"]

@@ -185,7 +185,7 @@ async def test_filled_in_parameters_are_run_and_count_as_agreed(desk: Desk) -> N
 async def test_a_call_held_before_it_ran_runs_in_the_same_round_once_approved(careful_desk: Desk) -> None:
     desk = careful_desk
     await desk.propose(call("risky", name="x"))
-    await desk.judge(AnswerAction.APPROVE)
+    await desk.judge(AnswerAction.APPROVE, desk.question)
     outcome = await desk.act()
     assert (outcome.ok, outcome.interrupted, desk.done) == (True, False, ["risked x"])
     assert desk.codes() == {"1.1": "ok"}

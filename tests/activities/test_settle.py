@@ -96,14 +96,14 @@ async def test_only_the_lost_round_counts(desk: Desk) -> None:
 async def test_a_held_call_that_was_approved_and_lost_before_it_began_did_not_start(careful_desk: Desk) -> None:
     desk = careful_desk
     await desk.propose(call("change", name="x"))
-    await desk.judge(AnswerAction.APPROVE)
+    await desk.judge(AnswerAction.APPROVE, desk.question)
     assert (await desk.settle()).code is ErrorCode.NOT_STARTED
 
 
 async def test_a_held_call_that_was_approved_and_lost_under_way_may_have_happened(careful_desk: Desk) -> None:
     desk = careful_desk
     await desk.propose(call("change", name="x"))
-    await desk.judge(AnswerAction.APPROVE)
+    await desk.judge(AnswerAction.APPROVE, desk.question)
     started(desk)
     assert (await desk.settle()).code is ErrorCode.OUTCOME_UNKNOWN
 
