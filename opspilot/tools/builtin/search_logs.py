@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -14,15 +14,19 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from opspilot.core.messages import Json
 from opspilot.core.ports import CallContext
+from opspilot.tools.builtin.logs.context import lines_around
 from opspilot.tools.builtin.logs.files import LogFile, find_logs
 from opspilot.tools.builtin.logs.levels import Level, level_named
+from opspilot.tools.builtin.logs.matching import PatternTooSlow, Query
 from opspilot.tools.builtin.logs.report import report
-from opspilot.tools.builtin.logs.search import PatternTooSlow, Query, search
-from opspilot.tools.builtin.logs.services import unknown_service
+from opspilot.tools.builtin.logs.search import search
+from opspilot.tools.builtin.logs.services import OtherServices, unknown_service
+from opspilot.tools.builtin.logs.tally import Tally
 from opspilot.tools.spec import Tool, ToolError, ToolPlace, tool
 
 _NAMES_SHOWN = 20
 _MAX_LIMIT = 50
+_MAX_CONTEXT = 20
 _RELATIVE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|sec\w*|m|min\w*|h|hour\w*|hr\w*|d|day\w*|w|week\w*)(?:\s+ago)?")
 _UNIT_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
@@ -56,7 +60,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
     zone = UTC if config.timezone == "UTC" else ZoneInfo(config.timezone)
 
     def search_logs(  # noqa: PLR0913 - each is a parameter that models are shown
-        context: CallContext,
+        call: CallContext,
         *,
         service: Annotated[
             str, Field(description="Only lines of this service or program (its name in any case).")
@@ -89,8 +93,23 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
                 "number.",
             ),
         ] = "",
+        sort_by: Annotated[
+            str,
+            Field(
+                max_length=100,
+                description="Rank the matching lines by a number in them, the largest first, instead of by time, and "
+                "give its minimum, median and maximum. duration (how long something took: the slowest requests), size "
+                "(in bytes), any numeric field, a number after a name in the text such as time: 0.25, or a group of "
+                "pattern.",
+            ),
+        ] = "",
+        context: Annotated[
+            int,
+            Field(ge=0, le=_MAX_CONTEXT, description="How many lines before and after each returned line to show."),
+        ] = 0,
         limit: Annotated[
-            int, Field(ge=0, le=_MAX_LIMIT, description="How many of the latest matching lines to return.")
+            int,
+            Field(ge=0, le=_MAX_LIMIT, description="How many matching lines to return: the latest, or by sort_by."),
         ] = 10,
     ) -> dict[str, Json]:
         deadline = time.monotonic() + config.seconds
@@ -103,24 +122,44 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
             since=_moment(since, "since", now),
             until=_moment(until, "until", now),
             count_by=count_by.strip(),
+            sort_by=sort_by.strip(),
             limit=limit,
         )
         files, problems = _chosen(name, root, config.exclude, file)
         try:
-            tally = search(files, query, zone, deadline, context.cancelled)
-            others = None if tally.matched or not service else unknown_service(service, tally.services, files)
+            tally = search(files, query, zone, deadline, call.cancelled)
+            others = None if tally.matched or not service else _instead(service, tally, files, zone, deadline)
             if others is not None and others.surely is not None:
-                tally = search(files, replace(query, service=others.surely), zone, deadline, context.cancelled)
+                tally = search(files, replace(query, service=others.surely), zone, deadline, call.cancelled)
         except PatternTooSlow as error:
             raise ToolError(
                 f"The pattern takes too long on {error.where}. Repetitions inside repetitions, such as (a+)+, are the "
                 "usual cause: write a simpler pattern, or use text."
             ) from error
         tally.problems[:0] = problems
-        return report(tally, query, zone, others)
+        paths = {file.name: file.path for file in files}
+        around = (
+            lines_around(
+                tally.best_first(), context, paths, lambda: time.monotonic() > deadline + 2 or call.cancelled()
+            )
+            if context
+            else {}
+        )
+        return report(tally, query, zone, others, around)
 
     search_logs.__doc__ = _description(root, config.exclude)
     return tool(name=name, effect="read", timeout_seconds=config.seconds + 10.0)(search_logs)
+
+
+def _instead(service: str, tally: Tally, files: list[LogFile], zone: tzinfo, deadline: float) -> OtherServices | None:
+    """What there is instead of a service that has no line; None when it is there, but for what else was asked."""
+    seen = tally.services
+    if tally.sieved:
+        census = search(files, Query(service=service, limit=0), zone, deadline, whole=True)
+        seen = census.services
+        for coverage, counted in zip(tally.files, census.files, strict=True):
+            coverage.complete = coverage.complete and counted.complete
+    return unknown_service(service, seen, files)
 
 
 def _any_spelling(value: object) -> object:
@@ -166,7 +205,7 @@ def _compiled(pattern: str) -> "regex.Pattern[str] | None":
     if not pattern:
         return None
     try:
-        return regex.compile(pattern)
+        return regex.compile(pattern, regex.MULTILINE)
     except regex.error as error:
         raise ToolError(f"The pattern is not a regular expression: {error}.") from error
     except RecursionError as error:

@@ -109,6 +109,7 @@ def test_shapes_are_counted_with_first_last_and_an_example(tool: Tool, run_tool:
         "last": "2026-11-30T10:04:00Z",
         "file": "web.log",
         "line": 1,
+        "example": "no answer after 0 ms",
     }
     assert (shapes[1]["count"], shapes[1]["line"]) == (1, 6)
 
@@ -180,7 +181,7 @@ def test_a_stack_trace_belongs_to_the_line_before_it(tool: Tool, run_tool: CallT
     )
     assert run_tool(tool, {"level": "error"})["matched"] == 1
     inside = run_tool(tool, {"text": "x.py"})["lines"][0]
-    assert (inside["line"], inside["time"]) == (2, "2026-11-30T10:00:00Z")
+    assert (inside["line"], inside["lines"], inside["time"]) == (1, 2, "2026-11-30T10:00:00Z")
 
 
 def test_a_line_without_a_time_is_given_that_of_the_line_before_it_or_none(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from opspilot.tools.builtin.logs.files import MAX_LINE_BYTES
+from opspilot.tools.builtin.logs.chunks import MAX_LINE_BYTES
 from opspilot.tools.spec import Tool, ToolError
 from tests.tools.builtin.calls import BuildTool, CallTool
 

@@ -5,25 +5,26 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from opspilot.tools.builtin.logs.levels import level_in_words, level_named
+from opspilot.tools.builtin.logs.levels import Level, level_in_words, level_named
 from opspilot.tools.builtin.logs.line import Clock, LogLine, parse_time
+from opspilot.tools.builtin.logs.syslog import SEVERITIES
 
-_TIME_KEYS = ("time", "timestamp", "@timestamp", "ts", "datetime", "date", "asctime", "eventTime", "t")
-_LEVEL_KEYS = ("level", "severity", "lvl", "levelname", "log.level", "loglevel", "logLevel", "severity_text", "l")
-_MESSAGE_KEYS = ("message", "msg", "event", "text", "log", "body", "short_message", "MESSAGE", "m")
+TIME_KEYS = (
+    *("time", "timestamp", "@timestamp", "ts", "datetime", "date", "asctime", "eventTime", "t", "@t"),
+    *("timeMillis", "epoch", "__REALTIME_TIMESTAMP", "log.time", "created_at", "instant.epochSecond"),
+)
+LEVEL_KEYS = (
+    *("level", "severity", "lvl", "levelname", "log.level", "loglevel", "logLevel", "severity_text", "severityText"),
+    *("level_name", "log_level", "@l", "PRIORITY", "priority", "l"),
+)
+_MESSAGE_KEYS = (
+    *("message", "msg", "event", "text", "log", "body", "short_message", "MESSAGE", "textPayload", "@m", "@mt"),
+    *("jsonPayload.message", "jsonPayload.msg", "m"),
+)
 _SERVICE_KEYS = (
-    *(
-        "service",
-        "service.name",
-        "service_name",
-        "serviceName",
-        "app",
-        "application",
-        "app_name",
-        "program",
-        "component",
-    ),
-    *("container", "container_name", "kubernetes.container_name", "job", "SYSLOG_IDENTIFIER"),
+    *("service", "service.name", "service_name", "serviceName", "app", "application", "app_name", "program"),
+    *("component", "container", "container_name", "kubernetes.container_name", "k8s.container.name", "job"),
+    *("resource.service.name", "SYSLOG_IDENTIFIER", "_SYSTEMD_UNIT", "logger_service"),
 )
 
 
@@ -71,7 +72,7 @@ def parse_logfmt(text: str, clock: Clock) -> LogLine | None:
         position = pair.end()
     if position < len(text.rstrip()) or len(fields) < 2:
         return None
-    if not any(key in fields for key in (*_TIME_KEYS, *_LEVEL_KEYS, *_MESSAGE_KEYS)):
+    if not any(key in fields for key in (*TIME_KEYS, *LEVEL_KEYS, *_MESSAGE_KEYS)):
         return None
     return _from_fields(fields, clock, whole=text)
 
@@ -79,18 +80,31 @@ def parse_logfmt(text: str, clock: Clock) -> LogLine | None:
 def _from_fields(fields: dict[str, str], clock: Clock, whole: str = "") -> LogLine:
     message = _first(fields, _MESSAGE_KEYS)
     if message is None:
-        message = whole or " ".join(f"{key}={value}" for key, value in fields.items() if key not in _TIME_KEYS)
-    level_text = _first(fields, _LEVEL_KEYS)
-    level = level_named(level_text) if level_text is not None else None
-    time_text = _first(fields, _TIME_KEYS)
+        message = whole or " ".join(f"{key}={value}" for key, value in fields.items() if key not in TIME_KEYS)
+    time_text = _first(fields, TIME_KEYS)
     return LogLine(
         message=message,
         time=parse_time(time_text, clock) if time_text is not None else None,
-        level=level if level is not None else level_in_words(message),
+        level=_level(fields, message),
         service=_first(fields, _SERVICE_KEYS),
         fields=fields,
     )
 
 
+def _level(fields: Mapping[str, str], message: str) -> Level | None:
+    text = _first(fields, LEVEL_KEYS)
+    if text is None:
+        return level_in_words(message)
+    if len(text) == 1 and text.isdecimal() and int(text) < len(SEVERITIES):
+        return SEVERITIES[int(text)]
+    level = level_named(text)
+    return level if level is not None else level_in_words(message)
+
+
 def _first(fields: Mapping[str, str], keys: Iterable[str]) -> str | None:
-    return next((fields[key] for key in keys if fields.get(key)), None)
+    """The first of these keys that has a value; in other capitals only if none has one as it is written here."""
+    found = next((fields[key] for key in keys if fields.get(key)), None)
+    if found is not None or all(key.islower() for key in fields):
+        return found
+    lower = {key.lower(): value for key, value in fields.items() if value}
+    return next((lower[key.lower()] for key in keys if key.lower() in lower), None)

@@ -1,51 +1,42 @@
-"""Finding log files and reading their lines as a stream, in bounded memory. Knows nothing of what a line says."""
+"""Finding log files, and telling which of them are one log that was rotated. Knows nothing of what is in them."""
 
 import fnmatch
-import gzip
 import os
+import re
 import stat
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, cast
 
-MAX_LINE_BYTES = 256 * 1024
-"""Of a longer line only this much is looked at."""
-
-_LOOK_BYTES = 4096
-_SKIP_BYTES = 1024 * 1024
-_GZIP = b"\x1f\x8b"
-_OTHER_COMPRESSION = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
-_BOM = b"\xef\xbb\xbf"
-_TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08")
+_ROTATED = re.compile(
+    r"(?i)^(?P<base>.+?)(?:[._-](?P<date>\d{4}-?\d\d-?\d\d(?:[T_.-]?\d{2}[-:.]?\d{2}(?:[-:.]?\d{2})?)?))?"
+    r"(?:\.(?P<number>\d{1,4}))?(?P<packed>\.gz)?$"
+)
+_DATE_BEFORE_SUFFIX = re.compile(r"^(?P<base>.+?)[._-](?P<date>\d{4}-?\d\d-?\d\d)(?P<suffix>\.[a-z]{2,6})$")
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A log file. `name` is its path relative to the configured folder, with `/` between its parts."""
+    """A log file. `name` is its path relative to the configured folder, with `/` between its parts.
+
+    `family` is the name of the log that it is a part of: its own, unless it was rotated out of it. `age` orders the
+    parts of a family: the largest is the oldest.
+    """
 
     path: Path
     name: str
     written: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class RawLine:
-    """A line without its end (LF or CR LF). `number` counts from 1; `total_bytes` is above `data`'s if it was cut."""
-
-    number: int
-    data: bytes
-    total_bytes: int
-
-
-class UnreadableLog(Exception):
-    """A log that can't be read, or not any further. The text is fit for a person and doesn't name the file."""
+    family: str = ""
+    age: int = 0
+    size_bytes: int = 0
 
 
 def find_logs(root: Path, exclude: Sequence[str]) -> tuple[list[LogFile], list[str]]:
-    """The files under a folder (or the one file), latest first, and a sentence for each that can't be used."""
+    """The files under a folder (or the one file), latest first, and a sentence for each that can't be used.
+
+    The parts of a rotated log stand together, the latest of them first.
+    """
     problems: list[str] = []
     if root.is_file():
         paths = [root]
@@ -69,11 +60,11 @@ def find_logs(root: Path, exclude: Sequence[str]) -> tuple[list[LogFile], list[s
             problems.append(f"{name} can't be read: {error.strerror}")
             continue
         if stat.S_ISREG(status.st_mode):
-            files.append(LogFile(path, name, datetime.fromtimestamp(status.st_mtime, UTC)))
+            written = datetime.fromtimestamp(status.st_mtime, UTC)
+            files.append(LogFile(path, name, written, name, 0, status.st_size))
         else:
             problems.append(f"{name} is not a regular file and was left out")
-    files.sort(key=lambda file: file.written, reverse=True)
-    return files, problems
+    return _in_families(files, problems), problems
 
 
 def _sentence(error: OSError, base: Path) -> str:
@@ -82,62 +73,42 @@ def _sentence(error: OSError, base: Path) -> str:
     return f"{name} can't be read: {error.strerror}"
 
 
-def read_lines(file: LogFile, stopped: Callable[[], bool] = lambda: False) -> Iterator[RawLine]:
-    """The lines of a plain or gzipped file. Ends inside an endless line once `stopped`. Raises `UnreadableLog`."""
-    number = 0
-    try:
-        with _open(file.path) as stream:
-            while data := stream.readline(MAX_LINE_BYTES):
-                number += 1
-                total = len(data)
-                if total == MAX_LINE_BYTES and not data.endswith(b"\n"):
-                    total += _skip_rest_of_line(stream, stopped)
-                else:
-                    data = data.removesuffix(b"\n").removesuffix(b"\r")
-                    total = len(data)
-                yield RawLine(number, data.removeprefix(_BOM) if number == 1 else data, total)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else f"it is damaged ({error})"
-        where = f" after line {number:,}" if number else ""
-        raise UnreadableLog(f"can't be read{where}: {reason}") from error
+def _in_families(files: list[LogFile], problems: list[str]) -> list[LogFile]:
+    """All files, the families with the latest line first, each from its latest part to its oldest."""
+    families: dict[str, list[tuple[tuple[str, int], LogFile]]] = {}
+    for file in files:
+        base, order = family_of(file.name)
+        families.setdefault(base, []).append((order, file))
+    ordered: list[list[LogFile]] = []
+    for base, parts in families.items():
+        if len(parts) == 1:
+            ordered.append([parts[0][1]])
+            continue
+        # The one without a date or number is being written; then the latest dates, then the lowest numbers.
+        parts.sort(key=lambda part: part[0][1])
+        parts.sort(key=lambda part: part[0][0], reverse=True)
+        rows = [
+            LogFile(file.path, file.name, file.written, base, age, file.size_bytes)
+            for age, (_, file) in enumerate(parts)
+        ]
+        names = {file.name for file in rows}
+        problems += [
+            f"{name} and {name}.gz are both there: if one is the other one packed, their lines are counted twice"
+            for name in sorted(names)
+            if f"{name}.gz" in names
+        ]
+        ordered.append(rows)
+    ordered.sort(key=lambda rows: max(file.written for file in rows), reverse=True)
+    return [file for rows in ordered for file in rows]
 
 
-def _skip_rest_of_line(stream: BinaryIO, stopped: Callable[[], bool]) -> int:
-    skipped = 0
-    while not stopped() and (more := stream.readline(_SKIP_BYTES)):
-        skipped += len(more)
-        if more.endswith(b"\n"):
-            return skipped - (2 if more.endswith(b"\r\n") else 1)
-    return skipped
-
-
-def _open(path: Path) -> BinaryIO:
-    stream = path.open("rb")
-    try:
-        head = stream.read(_LOOK_BYTES)
-        stream.seek(0)
-        if head.startswith(_GZIP):
-            return cast(BinaryIO, _GzipFile(stream))
-        for magic, name in _OTHER_COMPRESSION.items():
-            if head.startswith(magic):
-                raise UnreadableLog(f"is compressed with {name}; plain and gzip files are searched")
-        controls = sum(byte < 32 and byte not in _TEXT_CONTROLS for byte in head)
-        if controls * 10 > len(head) * 3:
-            raise UnreadableLog("is not text")
-    except BaseException:
-        stream.close()
-        raise
-    return stream
-
-
-class _GzipFile(gzip.GzipFile):
-    """Closes the file below it, which `gzip.GzipFile` leaves open when it was given one."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__(fileobj=stream, mode="rb")
-        self._below = stream
-
-    def close(self) -> None:
-        """Close both."""
-        super().close()
-        self._below.close()
+def family_of(name: str) -> tuple[str, tuple[str, int]]:
+    """(name of the log that a file is a part of, its place in it): `app.log.2.gz` is `app.log`, its second."""
+    folder, slash, last = name.rpartition("/")
+    dated = _DATE_BEFORE_SUFFIX.match(last)
+    if dated is not None:
+        return folder + slash + dated["base"] + dated["suffix"], (dated["date"], 0)
+    match = _ROTATED.match(last)
+    if match is None or (match["date"] is None and match["number"] is None):
+        return name.removesuffix(".gz"), ("~", 0)
+    return folder + slash + match["base"], (match["date"] or "~", int(match["number"] or 0))

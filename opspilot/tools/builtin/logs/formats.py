@@ -7,15 +7,21 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from opspilot.tools.builtin.logs.fields import parse_json, parse_logfmt
-from opspilot.tools.builtin.logs.heads import parse_apache_error, parse_syslog, parse_timed
+from opspilot.tools.builtin.logs.heads import parse_klog, parse_timed
 from opspilot.tools.builtin.logs.levels import level_in_words
 from opspilot.tools.builtin.logs.line import Clock, LogLine, Parser
+from opspilot.tools.builtin.logs.syslog import parse_rfc5424, parse_syslog
+from opspilot.tools.builtin.logs.web import parse_access, parse_apache_error, parse_nginx_error
 
 FORMATS: dict[str, Parser] = {
     "json": parse_json,
     "logfmt": parse_logfmt,
+    "rfc5424": parse_rfc5424,
     "syslog": parse_syslog,
     "apache-error": parse_apache_error,
+    "nginx-error": parse_nginx_error,
+    "access": parse_access,
+    "klog": parse_klog,
     "timed": parse_timed,
 }
 TEXT = "text"

@@ -1,116 +1,72 @@
-"""Formats whose lines begin with a time and go on as text: syslog, Apache, and what programs write themselves."""
+"""Lines that begin with a time and go on as text, as programs write them themselves: Python, Java, Go, OpenStack."""
 
 import re
-from datetime import datetime
 
-from opspilot.tools.builtin.logs.levels import level_in_words, level_named
-from opspilot.tools.builtin.logs.line import Clock, LogLine, parse_time, service_of_path
+from opspilot.tools.builtin.logs.levels import Level, level_in_words, level_named
+from opspilot.tools.builtin.logs.line import Clock, LogLine, service_of_path
+from opspilot.tools.builtin.logs.times import time_at, time_without_year
 
-_MONTHS = dict(
-    zip(("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), range(1, 13), strict=True)
-)
-"""Not `calendar.month_abbr`, which follows the machine's language; logs don't."""
-
-_ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|\s?[+-]\d\d:?\d\d)?"
-_PROGRAM = r"(?P<program>[^\s:\[(]{1,64})(?:\([^)\s]*\))?(?:\[(?P<pid>\d+)\])?"
-_SYSLOG = re.compile(
-    r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d)"
-    rf" (?P<machine>[^\s:\[\]]+) (?:{_PROGRAM}: ?)?(?P<message>.*)",
-    re.DOTALL,
-)
-_SYSLOG_ISO = re.compile(
-    rf"(?:<\d{{1,3}}>)?(?P<time>{_ISO}) (?P<machine>[^\s:\[\]]+) {_PROGRAM}: ?(?P<message>.*)", re.DOTALL
-)
-
-
-def parse_syslog(text: str, clock: Clock) -> LogLine | None:
-    """RFC 3164, section 5.4 (`Dec 10 06:55:46 host sshd[24200]: …`), or the same with an ISO time. Service: program."""
-    match = _SYSLOG.match(text)
-    year_assumed = match is not None
-    if match is not None:
-        time = _time_without_year(match["month"], int(match["day"]), match["clock"], clock)
-    else:
-        match = _SYSLOG_ISO.match(text)
-        if match is None or level_named(match["machine"]) is not None:
-            return None
-        time = parse_time(match["time"], clock)
-    if time is None:
-        return None
-    fields = {key: match[key] for key in ("machine", "program", "pid") if match[key]}
-    message = match["message"]
-    return LogLine(message, time, level_in_words(message), match["program"], fields, year_assumed)
-
-
-def _time_without_year(month: str, day: int, clock_text: str, clock: Clock) -> float | None:
-    number = _MONTHS.get(month)
-    if number is None:
-        return None
-    hour, minute, second = (int(part) for part in clock_text.split(":"))
-    year = clock.year_of(number, day)
-    if (number, day) == (2, 29):
-        year -= year % 4
-    try:
-        return clock.seconds(datetime(year, number, day, hour, minute, min(second, 59)))  # noqa: DTZ001 - zone follows
-    except ValueError:
-        return None
-
-
-_APACHE = re.compile(
-    r"\[(?:[A-Z][a-z]{2} )?(?P<month>[A-Z][a-z]{2}) +(?P<day>\d{1,2}) "
-    r"(?P<clock>\d\d:\d\d:\d\d)(?:\.\d+)? (?P<year>\d{4})\] "
-    r"\[(?:(?P<module>[\w-]*):)?(?P<level>\w+)\] (?:\[pid (?P<pid>[^\]]*)\] )?"
-    r"(?P<message>(?:\[(?:remote|client) (?P<client>[^\]]+)\] )?.*)",
-    re.DOTALL,
-)
-
-
-def parse_apache_error(text: str, clock: Clock) -> LogLine | None:
-    """Apache's error log, 2.2 (`[Sun Dec 04 04:47:44 2005] [error] …`) and 2.4 (with module, pid, client)."""
-    match = _APACHE.match(text)
-    if match is None or match["month"] not in _MONTHS:
-        return None
-    hour, minute, second = (int(part) for part in match["clock"].split(":"))
-    try:
-        naive = datetime(  # noqa: DTZ001 - the clock gives it its zone
-            int(match["year"]), _MONTHS[match["month"]], int(match["day"]), hour, minute, min(second, 59)
-        )
-    except ValueError:
-        return None
-    fields = {key: match[key] for key in ("module", "pid", "client") if match[key]}
-    level = "debug" if match["level"].startswith("trace") else level_named(match["level"])
-    return LogLine(match["message"], clock.seconds(naive), level, None, fields)
-
-
-_TIMED = re.compile(
-    rf"(?:(?P<origin>\S+\.log\S*) )?(?P<open>\[)?(?P<time>{_ISO})(?(open)\])[ \t|]+(?P<rest>.*)", re.DOTALL
-)
+_BEFORE = re.compile(r"(?:(?P<origin>\S+\.log\S*) |(?P<process>\d+:[A-Z]) )?(?P<open>\[)?")
+_AFTER = re.compile(r"[ \t|,;:-]*")
 _REST = re.compile(
-    r"(?:(?P<pid>\d+) +)?(?:\[(?P<thread>[^\]]{1,80})\] +)?"
-    r"(?:[\[(<]?(?P<level>[A-Za-z]{3,13})[\])>]?(?: *[|:-])?[ \t]+)"
-    r"(?:\d+ --- )?(?:\[(?P<thread2>[^\]]{1,80})\] +)?"
+    r"(?:- +)?(?:(?P<pid>\d+|\[\d+\]) +)?(?:\[(?P<thread>[^\]]{1,80})\] +)?"
+    r"(?:[\[(<]?(?P<level>[A-Za-z]{3,13}) *[\])>]?(?: *[|:-])?(?:[ \t]+|(?=\[)))"
+    r"(?:\d+ --- )?(?:\[(?P<thread2>[^\]]{1,80})\] *(?=\S))?"
     r"(?:(?P<logger>[A-Za-z_][\w.$/:-]*?)(?: +(?:-|:|\|) +|: +| (?=\[req-|\[-\])))?"
     r"(?P<message>.*)",
     re.DOTALL,
 )
 _REQUEST = re.compile(r"\[(?P<request>req-[0-9a-f-]{36})?[^\]]*\] ")
+_ANDROID = re.compile(
+    r" *(?P<pid>\d+) +(?P<tid>\d+) (?P<letter>[VDIWEFA]) (?P<tag>[^:]{1,80}?) *: (?P<message>.*)", re.DOTALL
+)
+_REDIS_MARK = re.compile(r"(?P<mark>[.\-*#]) (?P<message>.*)", re.DOTALL)
+_MARKS: dict[str, Level] = {".": "debug", "-": "info", "*": "notice", "#": "warning"}
+_LETTERS: dict[str, Level] = {
+    "V": "trace",
+    "D": "debug",
+    "I": "info",
+    "W": "warning",
+    "E": "error",
+    "F": "critical",
+    "A": "critical",
+}
+_CLUSTER = re.compile(r"\S+ (?P<epoch>\d{10}) \d{4}\.\d\d\.\d\d (?P<machine>\S+) (?P<message>.*)", re.DOTALL)
 
 
 def parse_timed(text: str, clock: Clock) -> LogLine | None:
-    """A line that begins with an ISO time: Python, Java, OpenStack (`2017-05-16 00:00:00.008 25746 INFO nova.api …`).
+    """A line that begins with a time: Python, Java, OpenStack (`2017-05-16 00:00:00.008 25746 INFO nova.api …`).
 
     The name of the file that the line came from may stand before it (`nova-api.log.1 2017-…`), and is its service.
     """
-    match = _TIMED.match(text)
-    if match is None:
+    before = _BEFORE.match(text)
+    if before is None:
         return None
-    time = parse_time(match["time"], clock)
-    service = service_of_path(match["origin"]) if match["origin"] else None
-    rest = _REST.match(match["rest"])
+    time = time_at(text, before.end(), clock)
+    if time is None:
+        return _parse_cluster(text)
+    end = time.end
+    if before["open"]:
+        if text[end : end + 1] != "]":
+            return None
+        end += 1
+    after = _AFTER.match(text, end)
+    if after is None or (after.end() == end < len(text) and text[end] != "["):
+        return None
+    rest_text = text[after.end() :] if after[0].strip(" \t") != "-" or before["process"] is None else text[end + 1 :]
+    service = service_of_path(before["origin"]) if before["origin"] else None
+    if before["process"] is not None:
+        return _parse_redis(text[end:].lstrip(), time.seconds, before["process"])
+    android = _ANDROID.match(rest_text) if time.year_assumed else None
+    if android is not None:
+        fields = {"pid": android["pid"], "tid": android["tid"], "tag": android["tag"]}
+        return LogLine(android["message"], time.seconds, _LETTERS[android["letter"]], None, fields, year_assumed=True)
+    rest = _REST.match(rest_text)
     level = level_named(rest["level"]) if rest is not None else None
     if rest is None or level is None:
-        return LogLine(match["rest"], time, level_in_words(match["rest"]), service)
+        return LogLine(rest_text, time.seconds, level_in_words(rest_text), service, year_assumed=time.year_assumed)
     message = rest["message"]
-    fields = {key: rest[key] for key in ("pid", "thread", "logger") if rest[key]}
+    fields = {key: rest[key].strip("[]") for key in ("pid", "thread", "logger") if rest[key]}
     if rest["thread2"]:
         fields["thread"] = rest["thread2"].strip()
     request = _REQUEST.match(message)
@@ -118,4 +74,42 @@ def parse_timed(text: str, clock: Clock) -> LogLine | None:
         if request["request"]:
             fields["request"] = request["request"]
         message = message[request.end() :]
-    return LogLine(message, time, level, service, fields)
+    return LogLine(message, time.seconds, level, service, fields, time.year_assumed)
+
+
+def _parse_redis(text: str, seconds: float, process: str) -> LogLine | None:
+    """`7:M 30 Nov 2026 10:00:00.123 # Out of memory`: the mark is the level."""
+    mark = _REDIS_MARK.match(text)
+    if mark is None:
+        return None
+    return LogLine(mark["message"], seconds, _MARKS[mark["mark"]], None, {"pid": process.partition(":")[0]})
+
+
+def _parse_cluster(text: str) -> LogLine | None:
+    """Logs of clusters in which a label, seconds, a date and the node stand first: `- 1117838570 2005.06.03 R02 …`."""
+    match = _CLUSTER.match(text)
+    if match is None:
+        return None
+    message = match["message"]
+    return LogLine(message, float(match["epoch"]), level_in_words(message), None, {"machine": match["machine"]})
+
+
+_KLOG = re.compile(
+    r"(?P<letter>[DIWEF])(?P<month>\d\d)(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<fraction>\d+) +(?P<tid>\d+) "
+    r"(?P<source>[^\s\]]+:\d+)\] (?P<message>.*)",
+    re.DOTALL,
+)
+_MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def parse_klog(text: str, clock: Clock) -> LogLine | None:
+    """What Kubernetes and other programs with Google's logger write: `E1130 10:00:00.123456   1 main.go:7] …`."""
+    match = _KLOG.match(text)
+    if match is None or not 1 <= int(match["month"]) <= 12:
+        return None
+    time = time_without_year(_MONTH_NAMES[int(match["month"]) - 1], int(match["day"]), match["clock"], clock)
+    if time is None:
+        return None
+    fields = {"tid": match["tid"], "source": match["source"]}
+    seconds = time + float(f"0.{match['fraction']}")
+    return LogLine(match["message"], seconds, _LETTERS[match["letter"]], None, fields, year_assumed=True)

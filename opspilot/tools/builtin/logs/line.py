@@ -68,6 +68,8 @@ def parse_time(text: str, clock: Clock) -> float | None:
 _ROTATION = re.compile(
     r"(?i)(?:\.(?:gz|log|txt|out|err|jsonl?|ndjson|\d{1,3})|[._-]\d{4}-?\d\d-?\d\d(?:[T_-]?[\d:-]*)?)$"
 )
+_CONTAINER = re.compile(r"[^_]+_[^_]+_(?P<container>.+)-[0-9a-f]{64}\.log")
+"""What Kubernetes calls the links in /var/log/containers: pod, namespace, container, its id."""
 _GENERIC = frozenset(
     {
         "app",
@@ -91,7 +93,8 @@ def service_of_path(path: str) -> str:
     """The service that a log's path names: the file's name without endings, dates and rotation, else its folder."""
     parts = [part for part in path.split("/") if part]
     for part in reversed(parts):
-        name = part
+        container = _CONTAINER.match(part)
+        name = container["container"] if container is not None else part
         while (shorter := _ROTATION.sub("", name)) != name and shorter:
             name = shorter
         if name.lower() not in _GENERIC and not name.isdigit():

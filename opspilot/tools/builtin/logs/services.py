@@ -11,6 +11,7 @@ from opspilot.tools.builtin.logs.line import service_of_path
 
 _NEAR = 3
 _MIN_PART_CHARACTERS = 3
+_REFERENCE = re.compile(r"^(?:component|resource|system|api):(?:[\w.-]+/)?(?=.)")
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,12 @@ class OtherServices:
 
 
 def normal_service(name: str) -> str:
-    """A service's name without what people add to it or leave out: case, `-service`, `-svc`, separators."""
-    lowered = re.sub(r"[\s_.]+", "-", name.strip().lower())
+    """A service's name without what people add to it or leave out: case, `-service`, `-svc`, separators.
+
+    A reference of the service catalogue (`component:default/payment`) is the name in it.
+    """
+    plain = _REFERENCE.sub("", name.strip().lower())
+    lowered = re.sub(r"[\s_.]+", "-", plain)
     return re.sub(r"-?(?:service|svc)$", "", lowered) or lowered
 
 

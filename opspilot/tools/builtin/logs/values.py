@@ -35,9 +35,10 @@ _BUCKETS = {"minute": "%Y-%m-%dT%H:%M", "hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A matching line and where it stands; `at` is where in its text the match is.
+    """A matching line or entry, and where its first line stands; `at` is where in its text the match is.
 
-    `service` is the file's when the line has none, `time` that of the line which this one continues.
+    `service` is the file's when the line has none, `time` that of the line before it when it has none. `offset` is in
+    bytes, from the file's beginning; `lines` are how many it has, `cause` the exception that its stack trace ends in.
     """
 
     line: LogLine
@@ -48,6 +49,17 @@ class Found:
     time: float | None
     groups: regex.Match[str] | None = None
     at: int = 0
+    offset: int = 0
+    lines: int = 1
+    cause: str = ""
+
+    @property
+    def shape(self) -> str:
+        """The shape of its first line, and of the exception below it."""
+        if self.lines == 1:
+            return shape_of(self.line.message)
+        head = shape_of(self.line.message.partition("\n")[0])
+        return f"{head} … {shape_of(self.cause)}" if self.cause else head
 
 
 def value_of(found: Found, name: str, zone: tzinfo = UTC) -> str | None:
@@ -57,11 +69,11 @@ def value_of(found: Found, name: str, zone: tzinfo = UTC) -> str | None:
     day; a field of the line; for `host` and its kin the address that the line's text speaks of; `name=value` or
     `name: value` in the text.
     """
-    value = _group(found.groups, name)
+    value = group_of(found.groups, name)
     if value is None:
         value = _property(found, name.lower(), zone)
     if value is None:
-        value = _field(found.line, name)
+        value = field_of(found.line, name)
     if value is None and name.lower() in _ADDRESS_NAMES:
         value = address_in(found.line)
     if value is None:
@@ -69,7 +81,8 @@ def value_of(found: Found, name: str, zone: tzinfo = UTC) -> str | None:
     return value[:MAX_VALUE_CHARACTERS] if value else None
 
 
-def _group(groups: regex.Match[str] | None, name: str) -> str | None:
+def group_of(groups: regex.Match[str] | None, name: str) -> str | None:
+    """What a group of the pattern captured, by its name or number."""
     if groups is None:
         return None
     if name.isdecimal() and int(name) <= len(groups.groups()):
@@ -85,13 +98,16 @@ def _property(found: Found, name: str, zone: tzinfo) -> str | None:
     if name == "file":
         return found.file
     if name in {"shape", "message"}:
-        return shape_of(found.line.message)
+        return found.shape
+    if name == "exception":
+        return found.cause.partition(":")[0] or None
     if name in _BUCKETS and found.time is not None:
         return datetime.fromtimestamp(found.time, zone).strftime(_BUCKETS[name])
     return None
 
 
-def _field(line: LogLine, name: str) -> str | None:
+def field_of(line: LogLine, name: str) -> str | None:
+    """A field of a line, its name in any case."""
     if name in line.fields:
         return line.fields[name]
     wanted = name.lower()
@@ -132,3 +148,11 @@ def _is_ip(text: str) -> bool:
 def _pair(text: str, name: str) -> str | None:
     match = re.search(rf'(?i)(?<![\w.]){re.escape(name)}"?\s?[=:]\s?(?:"([^"]*)"|([^\s,;)\]}}]+))', text)
     return (match[1] if match[1] is not None else match[2]) if match is not None else None
+
+
+_PAIR = re.compile(r'(?<![\w.])([A-Za-z_][\w.-]{0,60})"?\s?[=:]\s?(?:"([^"]{0,200})"|([^\s,;)\]}]{1,200}))')
+
+
+def pairs_in(text: str) -> list[tuple[str, str]]:
+    """The `name=value` and `name: value` in a text, from its first 4,000 characters."""
+    return [(pair[1], pair[2] or pair[3] or "") for pair in _PAIR.finditer(text[:_SEARCHED_CHARACTERS])]
