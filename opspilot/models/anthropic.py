@@ -1,6 +1,6 @@
 """A model behind the Anthropic Messages format, at any address."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -39,6 +39,11 @@ class AnthropicModel(WireModel):
 
     def _encode(self, request: ModelRequest) -> dict[str, Json]:
         return encode(request, self._name, self._dialect)
+
+    def _extra(self, request: ModelRequest) -> Mapping[str, Json]:
+        """A forced call and thinking exclude each other (docs: "Extended thinking with tool use")."""
+        extra = super()._extra(request)
+        return extra if request.force is None else {key: extra[key] for key in extra if key != "thinking"}
 
     def _decoder(self, request: ModelRequest) -> AnthropicDecoder:
         return AnthropicDecoder(self._dialect.provider, self._server, wire_names(request.tools))

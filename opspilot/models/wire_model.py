@@ -88,7 +88,7 @@ class WireModel(Model):
             request = replace(request, max_output_tokens=options.max_output_tokens)
         decoder = self._decoder(request)
         try:
-            body = self._body(self._encode(request))
+            body = self._body(request)
             timeout = options.read_timeout_seconds
             async with posted(self._url, self._headers, body, timeout, self._server, options.route) as packets:
                 async for packet in packets:
@@ -102,9 +102,14 @@ class WireModel(Model):
             raise replace(error, message=self._without_secrets(error.message), text=decoder.text) from None
         return reply, decoder
 
-    def _body(self, body: dict[str, Json]) -> bytes:
+    def _extra(self, request: ModelRequest) -> Mapping[str, Json]:
+        """The extra fields for this request."""
+        del request
+        return self._options.extra_body
+
+    def _body(self, request: ModelRequest) -> bytes:
         try:
-            whole = {**self._options.extra_body, **body}
+            whole = {**self._extra(request), **self._encode(request)}
             return json.dumps(whole, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         except (TypeError, ValueError) as error:
             message = f"The request for the model {self._name} can't be written as JSON: {error}."
