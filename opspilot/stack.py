@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 _LOG_BYTES = 10 * 1024 * 1024
 _TAIL_BYTES = 4096
 _KILL_SECONDS = 10.0
+_COLLECTED_SECONDS = 1.0
 _LOOK_SECONDS = 0.02
 
 
@@ -113,8 +114,9 @@ def _ends_within(process: psutil.Process, seconds: float) -> bool:
         if time.monotonic() > deadline:
             return False
         time.sleep(_LOOK_SECONDS)
+    # A zombie's other threads may still hold its ports; when it has been collected they are free.
     with contextlib.suppress(psutil.TimeoutExpired):
-        process.wait(0)
+        process.wait(_COLLECTED_SECONDS)
     return True
 
 

@@ -306,6 +306,18 @@ def test_a_killed_server_keeps_what_it_has_acknowledged(place: Place) -> None:
     assert json.loads(shown.stdout)["workflowExecutionInfo"]["status"] == "WORKFLOW_EXECUTION_STATUS_RUNNING"
 
 
+def test_a_process_that_nobody_collects_counts_as_ended() -> None:
+    code = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"
+    parent = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = psutil.Process(int(parent.stdout.readline()))
+
+    assert stack.end(child, 5)
+
+    assert child.status() == psutil.STATUS_ZOMBIE
+    parent.communicate("")
+
+
 def test_an_interrupted_start_is_finished_by_the_next_command(tmp_path: Path) -> None:
     place = place_in(tmp_path)
     code = (
