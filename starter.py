@@ -36,6 +36,7 @@ app = typer.Typer(
 )
 
 Local = Annotated[bool, typer.Option("--local", help="Use the stack on this machine; it is started when needed.")]
+Probe = Annotated[bool, typer.Option("--model", help="Ask the model at most three tiny questions; see what it can do.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one event object a line, and nothing else.")]
 SessionName = Annotated[str, typer.Argument(help="The session's name, as `ask` prints it.")]
 
@@ -231,16 +232,22 @@ def down() -> int:
 
 
 @command
-def doctor(*, local: Local = False) -> int:
+def doctor(*, local: Local = False, model: Probe = False) -> int:
     """Say what is configured, reachable and missing, and what to do about it."""
     from opspilot.doctor import examine
 
     settings = _settings()
-    endpoint = _endpoint(settings, local=local)
+    if model:
+        from opspilot.probing import examine_model
+
+        findings = examine_model(settings.model)
+    else:
+        endpoint = _endpoint(settings, local=local)
+        findings = examine(settings, _principal(), endpoint.address if endpoint else None)
 
     async def run() -> int:
         well = True
-        async for finding in examine(settings, _principal(), endpoint.address if endpoint else None):
+        async for finding in findings:
             typer.echo(f"{'ok     ' if finding.ok else 'MISSING'} {finding.name}: {finding.text}")
             if finding.fix:
                 typer.echo(f"        {finding.fix}")
