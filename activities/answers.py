@@ -100,7 +100,7 @@ class AnswerActivities:
 
     def _current_arguments(self, opened: Entry, proposed: Entry) -> dict[str, Json]:
         call, _, round_ = opened.data["interrupt"].partition("#")
-        keys = [answered_key(opened.run, f"{call}#{nth}") for nth in range(1, int(round_))]
+        keys = [answered_key(opened.run, f"{call}#{nth}") for nth in range(int(round_))]
         found = self._journal.find(opened.session, keys)
         answers = [found[key] for key in keys if key in found]
         return dict(answers[-1].data["arguments"] if answers else proposed.data["arguments"])

@@ -8,7 +8,7 @@ from temporalio import activity
 
 from activities.failures import journal_failures
 from activities.reconciling import what_happened
-from activities.records import VOID, message_entries, recorded_call, unanswered_calls
+from activities.records import VOID, message_entries, open_calls, recorded_call
 from opspilot.core.calls import Effect, idempotency_key
 from opspilot.core.contract import CloseRun, Done, Opened, OpenRun, Record, Settle, ToolOutcome
 from opspilot.core.entries import (
@@ -56,7 +56,7 @@ class JournalActivities:
                 self._journal.begin_run, session, order.run, datetime.fromtimestamp(order.started_at, UTC), order.user
             )
             now = datetime.now(UTC)
-            repairs = [await self._repair(left, now) for left in leftovers.calls]
+            repairs = [await self._owed(left, ErrorCode.NOT_STARTED, now) for left in leftovers.calls]
             repairs += [_ended_behind_our_back(run, now) for run in leftovers.runs]
             known = await asyncio.to_thread(
                 self._journal.find,
@@ -90,10 +90,11 @@ class JournalActivities:
             },
         )
 
-    async def _repair(self, left: OpenCall, now: datetime) -> NewEntry:
+    async def _owed(self, left: OpenCall, never_started: ErrorCode, now: datetime) -> NewEntry:
+        """The result of a call that nobody runs any more. Of a write that was running, its tool is asked."""
         running = [round_ for round_ in left.started_rounds if round_ not in left.interrupted_rounds]
         if not running:
-            code = ErrorCode.CANCELLED if left.started_rounds else ErrorCode.NOT_STARTED
+            code = ErrorCode.CANCELLED if left.started_rounds else never_started
             observation = Observation.failure(code)
         elif left.effect == Effect.READ:
             observation = Observation.failure(ErrorCode.CANCELLED)
@@ -153,35 +154,28 @@ class JournalActivities:
         """Write `run.stopped`, and before it everything that the run still owes."""
         session = activity.info().workflow_id
         assert session is not None
+        now = datetime.fromtimestamp(order.at, UTC)
         with journal_failures():
-            await asyncio.to_thread(self._close, session, order)
+            if await asyncio.to_thread(self._journal.find, session, [stopped_key(order.run, order.nth)]):
+                # A belated attempt: the run may have gone on, and the calls that are open now are not to be cancelled.
+                return Done()
+            answer, left = await asyncio.to_thread(self._last_word, session, order, now)
+            owed = [await self._owed(call, ErrorCode.CANCELLED, now) for call in left]
+            await asyncio.to_thread(
+                self._journal.append,
+                session,
+                order.run,
+                [*owed, *message_entries(order.messages, now), _stopped(order, answer, now)],
+            )
         return Done()
 
-    def _close(self, session: str, order: CloseRun) -> None:
-        now = datetime.fromtimestamp(order.at, UTC)
-        stopped = stopped_key(order.run, order.nth)
-        if self._journal.find(session, [stopped]):
-            # A belated attempt: the run may have gone on, and the calls that are open now are not to be cancelled.
-            return
-        owed: list[NewEntry] = []
-        answer = ""
-        if order.step:
-            reply = self._no_reply_any_more(session, order, now)
-            owed = [
-                result_entry(order.run, call, 0, Observation.failure(ErrorCode.CANCELLED), now)
-                for call in unanswered_calls(self._journal.read(session), order.run)
-            ]
-            if order.reason in ENDS_WITH_WORDS:
-                answer = str(reply.data["text"])
-        data = {
-            "stop_reason": order.reason.value,
-            "answer": answer,
-            "message": order.message,
-            "steps": order.steps,
-            "usage": asdict(order.usage),
-        }
-        end = NewEntry(stopped, Kind.RUN_STOPPED, now, data)
-        self._journal.append(session, order.run, [*owed, *message_entries(order.messages, now), end])
+    def _last_word(self, session: str, order: CloseRun, now: datetime) -> tuple[str, list[OpenCall]]:
+        """What the run has to say, and the calls that it leaves open."""
+        if not order.step:
+            return "", []
+        reply = self._no_reply_any_more(session, order, now)
+        answer = str(reply.data["text"]) if order.reason in ENDS_WITH_WORDS else ""
+        return answer, open_calls(self._journal.read(session), order.run)
 
     def _no_reply_any_more(self, session: str, order: CloseRun, now: datetime) -> Entry:
         """The run's last reply, claimed if it isn't there, so that a call given up on can't land after the end.
@@ -202,6 +196,17 @@ class JournalActivities:
         )
         (last,) = self._journal.append(session, order.run, [claim])
         return last
+
+
+def _stopped(order: CloseRun, answer: str, now: datetime) -> NewEntry:
+    data = {
+        "stop_reason": order.reason.value,
+        "answer": answer,
+        "message": order.message,
+        "steps": order.steps,
+        "usage": asdict(order.usage),
+    }
+    return NewEntry(stopped_key(order.run, order.nth), Kind.RUN_STOPPED, now, data)
 
 
 def _is_fresh(known: Entry | None, run: str) -> bool:

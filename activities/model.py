@@ -69,7 +69,7 @@ class ModelActivities:
         more: dict[str, Json] = {"model": self._model.name}
         try:
             async with draft, asyncio.timeout(own_limit_seconds()):
-                reply = await self._model.reply(request, draft.write)
+                reply = await self._asked(request, draft)
         except TimeoutError:
             reply = ModelReply(draft.text)
             more |= {"stop": StopReason.TIMEOUT.value, "detail": "The model did not finish in the time that was left."}
@@ -85,6 +85,16 @@ class ModelActivities:
             more |= _ending(reply)
         more["latency_ms"] = round((time.monotonic() - began) * 1000)
         return reply, more
+
+    async def _asked(self, request: ModelRequest, draft: DraftWriter) -> ModelReply:
+        try:
+            return await self._model.reply(request, draft.write)
+        except ModelError:
+            raise
+        except Exception as error:  # noqa: BLE001 whatever an adapter does, a run ends with a sentence
+            activity.logger.exception("the model adapter failed")
+            sentence = f"The adapter of {self._model.name} failed ({type(error).__name__}); the worker's log says more."
+            raise ModelError(ModelFault.BAD_REPLY, sentence, retryable=True, text=draft.text) from None
 
     def _recorded(self, session: str, order: CallModel, key: str) -> ModelOutcome | None:
         """What the journal holds under this step's keys: our own reply, or that of an attempt that was faster."""
@@ -132,7 +142,7 @@ class ModelActivities:
 
 
 def _first_question_key(run: str, call: str) -> str:
-    return interrupt_key(run, call, 1)
+    return interrupt_key(run, call, 0)
 
 
 def _last_words(reason: StopReason) -> str:

@@ -1,6 +1,7 @@
 """What several activities ask of the journal in the same words."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from opspilot.core.calls import round_name
@@ -13,10 +14,9 @@ from opspilot.core.entries import (
     interrupt_key,
     message_key,
     result_key,
-    tool_started_key,
 )
 from opspilot.core.errors import JournalBehind
-from opspilot.core.ports import Journal
+from opspilot.core.ports import Journal, OpenCall
 
 VOID = "void"
 """Marks a `tool.started` that was written to make sure that nobody starts that round any more."""
@@ -25,36 +25,35 @@ VOID = "void"
 def recorded_call(journal: Journal, session: str, run: str, call: str, round_: int) -> tuple[Entry, Entry | None]:
     """The entry of a call, and the entry that ended this round of it, if one did.
 
-    A question ended the round only if the tool asked it: one that held the call before it ran comes before the start.
-
     Raises:
         JournalBehind: the journal has no such call.
     """
-    keys = (
-        call_key(run, call),
-        result_key(run, call),
-        interrupt_key(run, call, round_),
-        tool_started_key(run, call, round_),
-    )
+    keys = (call_key(run, call), result_key(run, call), interrupt_key(run, call, round_))
     found = journal.find(session, keys)
-    proposed, result, asked, started = (found.get(key) for key in keys)
+    proposed, result, asked = (found.get(key) for key in keys)
     if proposed is None:
         raise JournalBehind(f"The journal has no call {round_name(call, round_)} of run {run}.")
-    asked_by_tool = asked is not None and started is not None and started.seq < asked.seq
-    return proposed, result or (asked if asked_by_tool else None)
+    return proposed, result or asked
 
 
-def unanswered_calls(entries: Iterable[Entry], run: str) -> list[str]:
-    """Calls of a run that have no result, in proposal order."""
-    calls: dict[str, None] = {}
+def open_calls(entries: Iterable[Entry], run: str) -> list[OpenCall]:
+    """Calls of a run that have no result, in proposal order, with what became of their rounds."""
+    calls: dict[str, OpenCall] = {}
     for entry in entries:
         if entry.run != run or entry.call is None:
             continue
         if entry.kind is Kind.TOOL_CALL:
-            calls[entry.call] = None
+            calls[entry.call] = OpenCall(run, entry.call, entry.data["name"], entry.data["effect"], (), ())
         elif entry.kind is Kind.TOOL_RESULT:
             calls.pop(entry.call, None)
-    return list(calls)
+        elif entry.kind is Kind.TOOL_STARTED and not entry.data.get(VOID):
+            call = calls[entry.call]
+            calls[entry.call] = replace(call, started_rounds=(*call.started_rounds, entry.data["round"]))
+        elif entry.kind is Kind.INTERRUPT_OPENED:
+            call = calls[entry.call]
+            round_ = int(entry.data["interrupt"].partition("#")[2])
+            calls[entry.call] = replace(call, interrupted_rounds=(*call.interrupted_rounds, round_))
+    return list(calls.values())
 
 
 def message_entries(messages: Iterable[UserMessage], at: datetime) -> list[NewEntry]:

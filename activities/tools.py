@@ -76,7 +76,7 @@ class ToolActivities:
         proposed, ended = recorded_call(self._journal, session, order.run, order.call, order.round)
         if ended is not None:
             return ended
-        questions = [answered_key(order.run, round_name(order.call, nth)) for nth in range(1, order.round + 1)]
+        questions = [answered_key(order.run, round_name(order.call, nth)) for nth in range(order.round)]
         found = self._journal.find(session, [started_key(order.run), *questions])
         started = found.get(started_key(order.run))
         if started is None:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from temporalio import workflow
@@ -24,7 +25,7 @@ from opspilot.core.errors import JournalBehind
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import StopReason, sentence
 from opspilot.core.messages import Usage
-from opspilot.core.state import Phase, RunState
+from opspilot.core.state import Phase, RunState, Stage
 from workflows import bounds
 from workflows.details import details
 
@@ -111,10 +112,11 @@ class AgentWorkflow:
     @answer.validator
     def check_answer(self, answer: Answer) -> None:
         """Refuse what is wrong on its face."""
-        call = self._state.asking(answer.interrupt)
-        if call is None:
+        call = self._state.open_under(answer.interrupt)
+        # The journal shows a question a moment before its activity returns; a digest proves that it was seen there.
+        if call is None or (call.stage is not Stage.ASKED and not answer.digest):
             raise ApplicationError(f"Question {answer.interrupt} is not open (any more).", type="AnswerRefused")
-        if answer.digest and answer.digest != call.shown:
+        if call.stage is Stage.ASKED and answer.digest and answer.digest != call.shown:
             raise ApplicationError("This answer is for something else than what is asked now.", type="AnswerRefused")
         if len(self._state.answers) >= MAX_WAITING_ANSWERS:
             raise ApplicationError("Too many answers are being checked; try again in a moment.", type="AnswerRefused")
@@ -221,6 +223,9 @@ class AgentWorkflow:
             if failure.reason is not StopReason.MODEL_FAILED:
                 raise
             outcome = contract.ModelOutcome(Usage(), 0.0, stop=StopReason.MODEL_FAILED, detail=failure.detail)
+            # Nobody knows whether it got as far as recording them: they stay unread, and are recorded on closing.
+            self._apply(events.ModelAnswered(outcome, 0, final))
+            return
         self._apply(events.ModelAnswered(outcome, len(decision.messages), final))
 
     async def _run_batch(self, calls: tuple[decisions.ToRun, ...]) -> None:
@@ -239,17 +244,25 @@ class AgentWorkflow:
             )
             for each in calls
         ]
-        await self._wait(lambda: all(handle.done() for handle in handles) or self._stopping)
-        for handle in handles:
-            if not handle.done():
-                handle.cancel()
-        await self._wait(lambda: all(handle.done() for handle in handles))
-        for each, handle in zip(calls, handles, strict=True):
-            try:
-                outcome = handle.result()
-            except (ActivityError, asyncio.CancelledError) as error:
-                outcome = await self._settle(each, error)
-            self._apply(events.CallEnded(each.call.index, outcome))
+        running = dict(zip(handles, calls, strict=True))
+        counted_seconds = 0.0
+        while running:
+            await self._any_ended(list(running))
+            if self._stopping:
+                for handle in running:
+                    handle.cancel()
+                await self._wait(partial(_all_ended, list(running)))
+            for handle in [handle for handle in running if handle.done()]:
+                each = running.pop(handle)
+                try:
+                    outcome = handle.result()
+                except (ActivityError, asyncio.CancelledError) as error:
+                    outcome = await self._settle(each, error)
+                self._apply(events.CallEnded(each.call.index, outcome, counted_seconds))
+                counted_seconds = max(counted_seconds, outcome.active_seconds)
+
+    async def _any_ended(self, handles: list[workflow.ActivityHandle[contract.ToolOutcome]]) -> None:
+        await self._wait(lambda: self._stopping or any(handle.done() for handle in handles))
 
     async def _settle(self, lost: decisions.ToRun, error: BaseException) -> contract.ToolOutcome:
         """One path for every way in which an activity gives no result; our own refusals are raised again."""
@@ -344,6 +357,10 @@ class AgentWorkflow:
             steps=state.steps_now,
             usage=state.usage,
         )
+
+
+def _all_ended(handles: list[workflow.ActivityHandle[contract.ToolOutcome]]) -> bool:
+    return all(handle.done() for handle in handles)
 
 
 def _failure(error: ActivityError) -> events.Failed:

@@ -115,7 +115,10 @@ def call_name(step: int, index: int) -> str:
 
 
 def round_name(call: str, round_: int) -> str:
-    """`"3.1#2"`: the second round of call 3.1; also the id of the interrupt that this round opened."""
+    """`"3.1#2"`: the second round of call 3.1; also the id of the question that this round asked.
+
+    Round 0 is what comes before a call may run: `"3.1#0"` is the question of a verdict that holds it.
+    """
     return f"{call}#{round_}"
 
 

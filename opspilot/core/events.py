@@ -62,10 +62,14 @@ class ThinkingStopped:
 
 @dataclass(frozen=True)
 class CallEnded:
-    """One round of a call ended."""
+    """One round of a call ended.
+
+    `counted_seconds` of its time are counted already: the longest of the calls that ran beside it and ended before.
+    """
 
     index: int
     outcome: ToolOutcome
+    counted_seconds: float = 0.0
 
 
 @dataclass(frozen=True)

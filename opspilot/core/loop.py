@@ -40,14 +40,19 @@ from opspilot.core.events import (
     ThinkingStopped,
     Unrun,
 )
-from opspilot.core.interrupts import AnswerAction
 from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, Phase, RunState, Stage
 from opspilot.core.steps import end_step_when_settled, seconds_left, stop_when_out_of_time
 
-GOES_NO_FURTHER = frozenset({StopReason.CANCELLED, StopReason.JOURNAL_BEHIND, StopReason.INTERNAL_ERROR})
+GOES_NO_FURTHER = frozenset(
+    {StopReason.CANCELLED, StopReason.MODEL_FAILED, StopReason.JOURNAL_BEHIND, StopReason.INTERNAL_ERROR}
+)
 """Reasons to close with unread messages: nobody wants them answered, or trying again would break again."""
+
+
+REMEMBERED_MESSAGES = 100
+"""Ids of messages by which one that is sent again is known; older ones are known to the journal."""
 
 
 def decide(state: RunState, limits: Limits) -> Decision:
@@ -60,9 +65,10 @@ def decide(state: RunState, limits: Limits) -> Decision:
         case Phase.THINKING:
             if state.stop is not None and state.stop not in AT_A_LIMIT:
                 return _close(state)
-            final = state.stop if state.stop in AT_A_LIMIT else None
-            seconds = limits.final_turn_seconds if final else seconds_left(state, limits)
-            return Think(state.step + (0 if final else 1), state.inbox, final, seconds)
+            if state.stop is not None:
+                # What is unread is left for after the close: it deserves counters of its own, and tools.
+                return Think(state.step, (), state.stop, limits.final_turn_seconds)
+            return Think(state.step + 1, state.inbox, None, seconds_left(state, limits))
         case Phase.SETTLING:
             return _decide_in_step(state, limits)
         case Phase.CLOSING:
@@ -106,11 +112,17 @@ def apply(state: RunState, event: Event, limits: Limits) -> RunState:
 
 
 def _message(state: RunState, event: MessageArrived, _: Limits) -> RunState:
-    return replace(state, inbox=(*state.inbox, event.message))
+    if event.message.id in state.seen:
+        return state
+    seen = (*state.seen, event.message.id)[-REMEMBERED_MESSAGES:]
+    return replace(state, inbox=(*state.inbox, event.message), seen=seen)
 
 
 def _answer(state: RunState, event: AnswerArrived, _: Limits) -> RunState:
     if any(waiting.id == event.answer.id for waiting in state.answers):
+        return state
+    # Nobody can have been shown a question that isn't open here yet, unless the answer proves it by its digest.
+    if not event.answer.digest and state.asking(event.answer.interrupt) is None:
         return state
     return replace(state, answers=(*state.answers, event.answer))
 
@@ -187,7 +199,7 @@ def _proposed(index: int, call: JudgedCall) -> CallState:
         polling=call.polling,
         idempotent=call.idempotent,
         stage=Stage.DONE if settled else Stage.ASKED if held else Stage.READY,
-        asked_before_run=held,
+        round=0 if held else 1,
         shown=call.shown,
         code=call.code,
     )
@@ -197,10 +209,11 @@ def _call_ended(state: RunState, event: CallEnded, limits: Limits) -> RunState:
     outcome = event.outcome
     call = state.calls[event.index - 1]
     if outcome.interrupted:
-        call = replace(call, stage=Stage.ASKED, asked_before_run=False, shown=outcome.digest)
+        call = replace(call, stage=Stage.ASKED, shown=outcome.digest)
     else:
         call = replace(call, stage=Stage.DONE, code=outcome.code, result=outcome.digest)
-    state = _with_call(replace(state, active_now=state.active_now + outcome.active_seconds), call)
+    more_seconds = max(0.0, outcome.active_seconds - event.counted_seconds)
+    state = _with_call(replace(state, active_now=state.active_now + more_seconds), call)
     return end_step_when_settled(stop_when_out_of_time(state, limits), limits)
 
 
@@ -218,11 +231,10 @@ def _answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> Ru
         return state
     if judged.code is not None:
         return end_step_when_settled(_with_call(state, replace(call, stage=Stage.DONE, code=judged.code)), limits)
-    same_round = call.asked_before_run and judged.action is AnswerAction.APPROVE
     agreed = replace(
         call,
         stage=Stage.AGREED,
-        round=call.round if same_round else call.round + 1,
+        round=call.round + 1,
         digest=judged.digest or call.digest,
         summary=judged.summary or call.summary,
     )

@@ -37,8 +37,8 @@ class Stage(StrEnum):
 class CallState:
     """One call of the current step. `code` None in stage DONE means that it went well.
 
-    `asked_before_run` tells a call that the verdict held (approved unchanged, it stays in its round) from one whose
-    tool asked (its answer opens another round). `shown` is the digest that an approval must carry.
+    A call that the verdict holds is in round 0 until a person agrees: no round of it has run. `shown` is the digest
+    that an approval must carry.
     """
 
     index: int
@@ -52,7 +52,6 @@ class CallState:
     idempotent: bool = False
     stage: Stage = Stage.READY
     round: int = 1
-    asked_before_run: bool = False
     shown: str = ""
     code: ErrorCode | None = None
     result: str = ""
@@ -92,7 +91,8 @@ class Phase(StrEnum):
 class RunState:
     """A whole run. Counters named `…_now` start anew with each answered message; the others never go back.
 
-    `stopped_messages` counts the unread messages that were there at the last stop: it is for them, too.
+    `stopped_messages` counts the unread messages that were there at the last stop: it is for them, too. `seen` are the
+    ids of the last messages: one that is sent again is not another one.
     """
 
     version: int = STATE_VERSION
@@ -116,6 +116,7 @@ class RunState:
     closes: int = 0
     cancelled_by_temporal: bool = False
     stopped_messages: int = 0
+    seen: tuple[str, ...] = ()
 
     def name(self, call: CallState) -> str:
         """`"3.1"`."""
@@ -133,3 +134,7 @@ class RunState:
     def asking(self, interrupt: str) -> CallState | None:
         """The call whose open question has this id."""
         return next((call for call in self.questions if self.interrupt(call) == interrupt), None)
+
+    def open_under(self, interrupt: str) -> CallState | None:
+        """The call without an observation whose question has this id, or would have if it asked now."""
+        return next((call for call in self.calls if call.is_open and self.interrupt(call) == interrupt), None)

@@ -76,13 +76,13 @@ def _call_entries(
     elif verdict.gate is Gate.CONFIRM:
         question = interrupt_data(
             order.run,
-            round_name(name, 1),
+            round_name(name, 0),
             call.name,
             arguments,
             kind=InterruptType.CONFIRM_RISKY,
             reason=verdict.message or "A person must agree before this runs.",
         )
-        key = interrupt_key(order.run, name, 1)
+        key = interrupt_key(order.run, name, 0)
         entries.append(NewEntry(key, Kind.INTERRUPT_OPENED, at, question, order.step, name))
     return entries
 

@@ -157,6 +157,19 @@ async def test_a_reply_that_can_not_be_read_is_tried_three_times(desk: Desk) -> 
     assert (outcome.stop, outcome.detail) == (StopReason.MODEL_FAILED, "It wrote nothing.")
 
 
+async def test_a_fault_of_an_adapter_is_tried_three_times_and_shows_no_secret(desk: Desk) -> None:
+    await desk.open("a")
+    faulty = Fails(ValueError("Bearer sk-secret-token"))
+    for attempt in (1, 2):
+        with pytest.raises(ApplicationError) as failed:
+            await desk.think(faulty, attempt=attempt)
+        assert "secret" not in str(failed.value)
+    outcome = await desk.think(faulty, attempt=3)
+    assert outcome.stop is StopReason.MODEL_FAILED
+    assert "ValueError" in outcome.detail
+    assert "secret" not in outcome.detail
+
+
 async def test_a_model_that_takes_too_long_ends_the_run_with_what_it_had_said(desk: Desk) -> None:
     await desk.open("a")
     outcome = await desk.think(Says("The disk is", until=desk.go), seconds=10.2)

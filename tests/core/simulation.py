@@ -209,7 +209,7 @@ class Simulation:
                 self._results[name] = ToolOutcome(ok=False, active_seconds=0, code=call.code)
                 self._note(What.RESULT, name=name, index=index, call=proposed, code=call.code)
             elif call.gate is Gate.CONFIRM:
-                self._ask(f"{name}#1", call.shown, needs_values=False)
+                self._ask(f"{name}#0", call.shown, needs_values=False)
         self._apply(events.ModelAnswered(outcome, len(decision.messages), final))
 
     def _run_batch(self, calls: tuple[decisions.ToRun, ...]) -> None:
@@ -225,17 +225,19 @@ class Simulation:
                 before_approval=each.before_approval,
             )
         self._meanwhile()
+        counted_seconds = 0.0
         outcomes = [None if self._stopping and self._tape.once_in(2) else self._tool(each) for each in calls]
         for each, outcome in zip(calls, outcomes, strict=True):
             if outcome is None:
                 self._activity()
                 outcome = self._settled(each.call)  # noqa: PLW2901 the loss becomes an outcome, as in the workflow
-            self._spent_seconds += outcome.active_seconds
+            self._spent_seconds += max(0.0, outcome.active_seconds - counted_seconds)
             if outcome.interrupted:
                 self._ask(self.state.interrupt(each.call), outcome.digest, needs_values=self._tape.once_in(3))
             else:
                 self._result(self.state.name(each.call), each.call, outcome)
-            self._apply(events.CallEnded(each.call.index, outcome))
+            self._apply(events.CallEnded(each.call.index, outcome, counted_seconds))
+            counted_seconds = max(counted_seconds, outcome.active_seconds)
 
     # ------------------------------------------------------------ activities
 
@@ -291,9 +293,7 @@ class Simulation:
         self._ids += 1
         seconds = self._tape.pick(0.5, 0.5, run.seconds)
         kind = self._tape.pick("ok", "ok", "ok", "failed", "asks", "asks", "lost")
-        # A call that was held and approved unchanged is in round 1 again, whose question exists: see
-        # test_a_held_call_whose_tool_asks_too_has_two_questions.
-        if kind == "asks" and not run.call.asked_before_run:
+        if kind == "asks":
             if run.last_round:
                 return ToolOutcome(ok=False, active_seconds=seconds, code=ErrorCode.TOO_MANY_ROUNDS)
             return ToolOutcome(ok=False, active_seconds=seconds, digest=f"shown-{self._ids}", interrupted=True)

@@ -187,23 +187,22 @@ def test_what_an_event_makes_of_a_run(
 
 
 @pytest.mark.parametrize(
-    ("held_by_verdict", "action", "round_"),
+    ("asked_in", "action", "round_"),
     [
-        pytest.param(True, AnswerAction.APPROVE, 1, id="a held call approved as it is stays in its round"),
-        pytest.param(True, AnswerAction.PROVIDE, 2, id="with other arguments it is another round"),
-        pytest.param(False, AnswerAction.APPROVE, 2, id="a call whose tool asked runs in another round"),
-        pytest.param(False, AnswerAction.PROVIDE, 2, id="with what it asked for, too"),
+        pytest.param(0, AnswerAction.APPROVE, 1, id="a call held by its verdict runs for the first time"),
+        pytest.param(0, AnswerAction.PROVIDE, 1, id="with other arguments, too"),
+        pytest.param(1, AnswerAction.APPROVE, 2, id="a call whose tool asked runs in another round"),
+        pytest.param(1, AnswerAction.PROVIDE, 2, id="with what it asked for, too"),
     ],
 )
-def test_which_round_an_agreed_call_runs_in(*, held_by_verdict: bool, action: AnswerAction, round_: int) -> None:
-    state = settling("W?", answers=(answer("a1"),))
-    state = replace(state, calls=(replace(state.calls[0], asked_before_run=held_by_verdict),))
+def test_which_round_an_agreed_call_runs_in(*, asked_in: int, action: AnswerAction, round_: int) -> None:
+    state = settling("W?", answers=(answer("a1", f"1.1#{asked_in}"),))
+    state = replace(state, calls=(replace(state.calls[0], round=asked_in),))
     state = apply(state, judged(action, digest="edited", summary="look edited"), LIMITS)
     (call,) = state.calls
     assert (call.round, call.digest, call.summary) == (round_, "edited", "look edited")
 
 
-@pytest.mark.xfail(reason="the verdict's question and the tool's in round 1 share one name")
 def test_a_held_call_whose_tool_asks_too_has_two_questions() -> None:
     state = apply(THINKING, reply(proposal(Effect.WRITE, Gate.CONFIRM)), LIMITS)
     first = state.interrupt(state.calls[0])

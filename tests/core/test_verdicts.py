@@ -167,7 +167,7 @@ def test_a_reply_is_recorded_with_each_call_right_behind_it() -> None:
         ("tool.call", "run1/3.2/call", 3, "3.2"),
         ("tool.result", "run1/3.2/result", 3, "3.2"),
         ("tool.call", "run1/3.3/call", 3, "3.3"),
-        ("interrupt.opened", "run1/3.3#1/interrupt", 3, "3.3"),
+        ("interrupt.opened", "run1/3.3#0/interrupt", 3, "3.3"),
     ]
     assert {entry.at for entry in entries} == {NOON}
 
@@ -191,20 +191,20 @@ def test_arguments_that_could_not_be_read_are_recorded_as_they_came() -> None:
 
 def test_a_call_that_waits_for_a_person_says_what_an_approval_is_for() -> None:
     *_, question = recorded(proposed("restart", '{"service": "payment"}'))
-    shown = shown_digest("run1", "3.1#1", "restart", {"service": "payment"})
+    shown = shown_digest("run1", "3.1#0", "restart", {"service": "payment"})
     assert question.kind is Kind.INTERRUPT_OPENED
     assert question.data["digest"] == shown
-    assert question.data["interrupt"] == "3.1#1"
+    assert question.data["interrupt"] == "3.1#0"
     assert (question.data["kind"], question.data["reason"]) == ("confirm_risky", "Restarting interrupts customers.")
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        ("run2", "3.1#1", "restart", {"service": "payment"}),
+        ("run2", "3.1#0", "restart", {"service": "payment"}),
         ("run1", "3.1#2", "restart", {"service": "payment"}),
-        ("run1", "3.1#1", "change", {"service": "payment"}),
-        ("run1", "3.1#1", "restart", {"service": "cart"}),
+        ("run1", "3.1#0", "change", {"service": "payment"}),
+        ("run1", "3.1#0", "restart", {"service": "cart"}),
     ],
 )
 def test_an_approval_is_for_one_run_one_round_one_tool_and_one_set_of_arguments(

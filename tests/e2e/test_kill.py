@@ -8,7 +8,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from opspilot.client import Asked, OpsPilot
 from opspilot.core.contract import Status
 from opspilot.core.conversation import conversation
 from opspilot.core.entries import Kind
+from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import unanswered
@@ -118,9 +119,14 @@ async def ended(pilot: OpsPilot, asked: Asked) -> dict[str, Any]:
 
 async def answered(site: Site, pilot: OpsPilot, session: str) -> None:
     """Approve the question of step 3 as soon as it is open."""
-    while (status := await pilot.status(session)) is None or status.status is not Status.WAITING:
+    while not any(entry.kind is Kind.INTERRUPT_ANSWERED for entry in site.journal.read(session)):
+        for question in await pilot.questions(session):
+            # The worker may die at this very moment: then the answer is given again, under the same id.
+            with suppress(OpsPilotError):
+                await pilot.answer(
+                    session, Answer("yes", question.interrupt, AnswerAction.APPROVE, ME, digest=question.digest)
+                )
         await asyncio.sleep(0.05)
-    await pilot.answer(session, Answer("yes", status.questions[0].interrupt, AnswerAction.APPROVE, ME))
 
 
 def keeps_every_rule(site: Site, session: str) -> None:

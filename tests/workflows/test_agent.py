@@ -152,6 +152,17 @@ async def test_several_questions_are_asked_together_and_agreed_calls_run_in_prop
     assert desk.done == ["risked a", "risked b"]
 
 
+async def test_a_question_can_be_answered_while_other_calls_of_its_batch_still_run(desk: Desk) -> None:
+    async with desk.worker([calls(call("locate", name="db"), call("nap", seconds=1.5)), DONE]):
+        asked = await desk.ask()
+        question = await desk.until(asked.session, Kind.INTERRUPT_OPENED)
+        shown = question.data["digest"]
+        await desk.answer(asked.session, "1.1#1", AnswerAction.PROVIDE, values={"place": "here"}, digest=shown)
+        assert "1.2" not in desk.results(asked.session)
+        await desk.result(asked)
+    assert desk.results(asked.session)["1.1"]["data"] == "db is at here"
+
+
 async def test_a_tool_that_asks_for_ever_is_stopped_after_five_rounds(desk: Desk) -> None:
     async with desk.worker([calls(call("never_content", name="x")), DONE]):
         asked = await desk.ask()
@@ -225,6 +236,17 @@ async def test_a_passing_model_failure_is_tried_again_after_the_wait_that_was_as
         result = await desk.result(asked)
     assert result.stop_reason is StopReason.ANSWERED
     assert len(desk.entries(asked.session, Kind.ASSISTANT_MESSAGE)) == 1
+
+
+async def test_a_model_that_stays_away_for_hours_ends_the_run_and_loses_no_message(desk: Desk) -> None:
+    away = {"fault": "overloaded", "message": "overloaded", "retryable": True, "retry_after_seconds": 1800}
+    async with desk.worker([{**DONE, "error": away}]):
+        asked = await desk.ask()
+        result = await desk.result(asked)
+    assert result.stop_reason is StopReason.MODEL_FAILED
+    assert result.message == "The model could not be used. overloaded"
+    assert len(desk.entries(asked.session, Kind.USER_MESSAGE)) == 1
+    paired(desk, asked.session)
 
 
 async def test_serial_mode_answers_other_calls_without_running_them(desk: Desk) -> None:

@@ -87,11 +87,19 @@ def toolbox(done: list[str]) -> tuple[Tool, ...]:  # noqa: C901 a list of tools,
         done.append(f"{name} at {place}")
         return f"did {name} at {place}"
 
+    @tool(effect="read")
+    def locate(name: str, place: str = "") -> str | Interrupt:
+        """Find something, if it is known where."""
+        if not place:
+            return Interrupt(InterruptType.PARAMS_REQUIRED, "Where?", {"fields": ["place"]})
+        return f"{name} is at {place}"
+
     @tool()
     def never_content(name: str) -> Interrupt:
         """Ask again, whatever is said."""
         return Interrupt(InterruptType.CONFIRM_RISKY, f"still unsure about {name}")
 
     return (
-        look, boom, nap, block, poll, binary, enormous, change, refuse, slow_change, risky, needs_place, never_content,
+        look, boom, nap, block, poll, binary, enormous,
+        change, refuse, slow_change, risky, needs_place, locate, never_content,
     )  # fmt: skip
