@@ -64,7 +64,8 @@ def write(path: Path, size: int, now: datetime) -> Written:
             written.recent += at >= recent
             line = (
                 f'{{"time":"{at.isoformat()}","level":"{level}","service":"{service}","message":"{message}",'
-                f'"trace":"{rng.getrandbits(64):016x}","region":"eu-west-{number % 3}","instance":"shop-{number % 40}"}}\n'
+                f'"trace":"{rng.getrandbits(64):016x}","region":"eu-west-{number % 3}",'
+                f'"instance":"shop-{number % 40}"}}\n'
             )
             stream.write(line)
     return written

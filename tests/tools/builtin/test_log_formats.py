@@ -74,6 +74,71 @@ CLOCK = Clock(latest=datetime(2026, 11, 30, 12, tzinfo=UTC))
             "2026-11-30T12:00:00Z [main] WARN  c.e.Foo - hm",
             *("timed", "2026-11-30T12:00:00+00:00", "warning", None, "hm"),
         ),
+        (
+            '<165>1 2003-10-11T22:14:15.003Z web-1 evnt 12 ID47 [ex@32473 iut="3" s="a \\"b\\" \\]"] \ufeffhello',
+            *("rfc5424", "2003-10-11T22:14:15.003000+00:00", "notice", "evnt", "hello"),
+        ),
+        (
+            "<34>1 2003-10-11T22:14:15+02:00 web-1 su - - - 'su root' failed",
+            *("rfc5424", "2003-10-11T20:14:15+00:00", "critical", "su", "'su root' failed"),
+        ),
+        (
+            "<35>Oct 11 22:14:15 web-1 su: words",
+            *("syslog", "2026-10-11T22:14:15+00:00", "error", "su", "words"),
+        ),
+        (
+            '10.0.0.1 - anna [30/Nov/2026:10:00:00 +0100] "GET /a/b?c=d HTTP/1.1" 503 12 "-" "curl/8.5" 0.250',
+            *("access", "2026-11-30T09:00:00+00:00", "error", None, "GET /a/b 503"),
+        ),
+        (
+            'shop.example:443 2001:db8::1 - - [30/Nov/2026:10:00:00 +0000] "-" 408 -',
+            *("access", "2026-11-30T10:00:00+00:00", "warning", None, "- 408"),
+        ),
+        (
+            "2026/11/30 10:00:00 [crit] 7#8: *5 SSL_do_handshake() failed, client: 10.0.0.1, server: a",
+            *("nginx-error", "2026-11-30T10:00:00+00:00", "critical", None),
+            "SSL_do_handshake() failed, client: 10.0.0.1, server: a",
+        ),
+        (
+            "E1130 10:00:00.500000       1 reflector.go:147] failed to list",
+            *("klog", "2026-11-30T10:00:00.500000+00:00", "error", None, "failed to list"),
+        ),
+        (
+            "2026/11/30 10:00:00 http: TLS handshake error",
+            *("timed", "2026-11-30T10:00:00+00:00", "error", None, "http: TLS handshake error"),
+        ),
+        (
+            "2026-11-30 10:00:00.123 UTC [99] ERROR:  deadlock detected",
+            *("timed", "2026-11-30T10:00:00.123000+00:00", "error", None, "deadlock detected"),
+        ),
+        (
+            "[2026-11-30T10:00:00,123][WARN ][o.e.x.Y] [node-1] low",
+            *("timed", "2026-11-30T10:00:00.123000+00:00", "warning", None, "[node-1] low"),
+        ),
+        (
+            "26/11/30 10:00:00 INFO storage.BlockManager: found block",
+            *("timed", "2026-11-30T10:00:00+00:00", "info", None, "found block"),
+        ),
+        (
+            "081109 203615 148 WARN dfs.DataNode: gone",
+            *("timed", "2008-11-09T20:36:15+00:00", "warning", None, "gone"),
+        ),
+        (
+            "03-17 16:13:38.811  1702  2395 E WindowManager: no window",
+            *("timed", "2026-03-17T16:13:38.811000+00:00", "error", None, "no window"),
+        ),
+        (
+            "7:M 30 Nov 2026 10:00:00.123 # Out of memory",
+            *("timed", "2026-11-30T10:00:00.123000+00:00", "warning", None, "Out of memory"),
+        ),
+        (
+            '{"PRIORITY":"3","MESSAGE":"m","SYSLOG_IDENTIFIER":"cron","__REALTIME_TIMESTAMP":"1764500000500000"}',
+            *("json", "2025-11-30T10:53:20.500000+00:00", "error", "cron", "m"),
+        ),
+        (
+            '{"@t":"2026-11-30T10:00:00Z","@mt":"m","@l":"Fatal"}',
+            *("json", "2026-11-30T10:00:00+00:00", "critical", None, "m"),
+        ),
         ("plain words, error included", "text", None, "error", None, "plain words, error included"),
         ("INFO:root:hello", "text", None, "info", None, "INFO:root:hello"),
     ],
@@ -176,6 +241,37 @@ def test_a_level_is_found_in_words(text: str, level: str | None) -> None:
 )
 def test_a_levels_spelling_does_not_matter(value: str, level: str | None) -> None:
     assert level_named(value) == level
+
+
+def test_an_access_log_says_its_fields() -> None:
+    text = (
+        '10.0.0.1 - anna [30/Nov/2026:10:00:00 +0000] "GET /a?b=c HTTP/2.0" 200 512 "http://r/" "Mozilla (x)" rt=0.25 '
+        'uct="0.01"'
+    )
+    assert parse_line(text, "access", CLOCK).fields == {
+        "client": "10.0.0.1",
+        "user": "anna",
+        "method": "GET",
+        "path": "/a",
+        "url": "/a?b=c",
+        "query": "b=c",
+        "protocol": "HTTP/2.0",
+        "request": "GET /a?b=c HTTP/2.0",
+        "status": "200",
+        "bytes": "512",
+        "referrer": "http://r/",
+        "agent": "Mozilla (x)",
+        "duration": "0.25",
+    }
+
+
+@pytest.mark.parametrize(
+    ("behind", "duration"),
+    [("0.125 0.120 .", "0.125"), ("1834", "1834"), ("300 4096", None), ('"1.5"', "1.5"), ("", None), ("-", None)],
+)
+def test_the_duration_behind_an_access_line_is_taken_only_when_it_is_plain(behind: str, duration: str | None) -> None:
+    text = f'10.0.0.1 - - [30/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-" {behind}'
+    assert parse_line(text, "access", CLOCK).fields.get("duration") == duration
 
 
 @given(st.text(max_size=300), st.sampled_from([*FORMATS, "text"]))

@@ -1,13 +1,16 @@
 """Message shapes and values: what is counted under one name."""
 
+import random
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opspilot.tools.builtin.logs.evidence import Group
 from opspilot.tools.builtin.logs.line import LogLine
 from opspilot.tools.builtin.logs.shapes import MAX_SHAPE_CHARACTERS, shape_of
+from opspilot.tools.builtin.logs.templates import Templates
 from opspilot.tools.builtin.logs.values import Found, address_in, value_of
 
 
@@ -42,6 +45,53 @@ def test_a_shape_is_short_and_holds_no_long_number(message: str) -> None:
 @given(st.integers(min_value=0, max_value=10**9), st.integers(min_value=0, max_value=10**9))
 def test_numbers_alone_make_no_new_shape(one: int, other: int) -> None:
     assert shape_of(f"waited {one} ms") == shape_of(f"waited {other} ms")
+
+
+def counted(shapes: list[str]) -> tuple[Templates, int]:
+    """The templates of these shapes, each counted once, and how many found no room."""
+    templates = Templates()
+    lost = 0
+    for number, shape in enumerate(shapes, start=1):
+        group = templates.find(None, shape)
+        if group is None:
+            group = Group("a.log", number, 0)
+            lost += not templates.put(None, shape, group)
+        group.add(None)
+    return templates, lost
+
+
+def test_a_word_that_varies_is_one_template_and_one_that_hardly_does_is_not() -> None:
+    users = [f"session {what} for user {name}" for what in ("opened", "closed") for name in "abcdef"]
+    templates, _ = counted(users)
+    assert sorted((shape, group.count) for shape, _, group in templates.ranked()) == [
+        ("session closed for user <*>", 6),
+        ("session opened for user <*>", 6),
+    ]
+
+
+def test_a_hundred_thousand_lines_of_ten_kinds_are_ten_rows() -> None:
+    rng = random.Random(5)
+    words = ["".join(rng.choices("abcdefghij", k=8)) for _ in range(9_000)]
+    kinds = [
+        "{} met {} again today",
+        "user {} of team {} gone",
+        "no route to {}",
+        "waited for {} or {}",
+        "saw {} twice",
+    ]
+    kinds += [f"{name} failed for {{}}" for name in ("login", "upload", "payment", "search", "export")]
+    lines = [rng.choice(kinds).format(rng.choice(words), rng.choice(words)) for _ in range(100_000)]
+    templates, lost = counted([shape_of(line) for line in lines])
+    rows = templates.ranked()
+    assert lost == 0
+    assert sum(group.count for _, _, group in rows) == len(lines)
+    assert len(rows) == 10
+
+
+@given(st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=5).map(" ".join), max_size=300))
+def test_merging_loses_no_line(shapes: list[str]) -> None:
+    templates, lost = counted(shapes)
+    assert sum(group.count for _, _, group in templates.ranked()) + lost == len(shapes)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,8 @@ class Assembler:
         return rest
 
     def _joins(self, last: Entry, line: bytes) -> bool:
+        if self.json and last.lines[0].startswith(b"{"):
+            return False  # an object is whole: what stands between objects was written by something else
         blank = not line.strip()
         if line[:1] in b" \t" or blank:
             if self.json and line.lstrip()[:1] == b"{":

@@ -38,7 +38,10 @@ def parse_json(text: str, clock: Clock) -> LogLine | None:
         return None
     if not isinstance(value, dict):
         return None
-    return _from_fields({_encodable(key): _encodable(item) for key, item in _flat(value).items()}, clock)
+    fields = _flat(value)
+    if "\\u" in text:
+        fields = {_encodable(key): _encodable(item) for key, item in fields.items()}
+    return _from_fields(fields, clock)
 
 
 def _encodable(text: str) -> str:
@@ -103,8 +106,11 @@ def _level(fields: Mapping[str, str], message: str) -> Level | None:
 
 def _first(fields: Mapping[str, str], keys: Iterable[str]) -> str | None:
     """The first of these keys that has a value; in other capitals only if none has one as it is written here."""
-    found = next((fields[key] for key in keys if fields.get(key)), None)
-    if found is not None or all(key.islower() for key in fields):
-        return found
+    for key in keys:
+        found = fields.get(key)
+        if found:
+            return found
+    if all(key.islower() for key in fields):
+        return None
     lower = {key.lower(): value for key, value in fields.items() if value}
     return next((lower[key.lower()] for key in keys if key.lower() in lower), None)

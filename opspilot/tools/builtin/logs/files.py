@@ -13,7 +13,7 @@ _ROTATED = re.compile(
     r"(?i)^(?P<base>.+?)(?:[._-](?P<date>\d{4}-?\d\d-?\d\d(?:[T_.-]?\d{2}[-:.]?\d{2}(?:[-:.]?\d{2})?)?))?"
     r"(?:\.(?P<number>\d{1,4}))?(?P<packed>\.gz)?$"
 )
-_DATE_BEFORE_SUFFIX = re.compile(r"^(?P<base>.+?)[._-](?P<date>\d{4}-?\d\d-?\d\d)(?P<suffix>\.[a-z]{2,6})$")
+_DATE_BEFORE_SUFFIX = re.compile(r"^(?P<base>.+?)[._-](?P<date>\d{4}-?\d\d-?\d\d)(?P<suffix>\.(?!gz$)[a-z]{2,6})$")
 
 
 @dataclass(frozen=True)

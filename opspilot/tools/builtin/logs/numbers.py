@@ -34,7 +34,9 @@ _SIZE_TEXT = "bytes size len length bodybytes bytessent bodybytessent contentlen
 _DURATION_NAMES = frozenset(_DURATION_TEXT.split())
 _SIZE_NAMES = frozenset(_SIZE_TEXT.split())
 _SUFFIX = re.compile(
-    r"(?i)(?:[_.-](ns|us|ms|s|secs?|seconds|millis|nanos|micros)|(?<=[a-z])(Ns|Us|Ms|Sec|Seconds|Millis))$"
+    r"[_.-](?P<part>(?i:ns|us|ms|s|secs?|seconds|millis|nanos|micros))$"
+    r"|(?<=[a-z])(?P<hump>Ns|Us|Ms|Sec|Seconds|Millis)$"
+    r"|^(?P<whole>(?i:ns|us|ms|seconds|millis))$"
 )
 _PHRASE = re.compile(
     r"(?<![\w.])(\d+(?:\.\d+)?)\s?(ns|nanoseconds|us|µs|μs|usecs?|microseconds|ms|msecs?|milliseconds?|s|secs?|seconds?"
@@ -91,7 +93,7 @@ def _unit_of(name: str) -> str:
     suffix = _SUFFIX.search(name)
     if suffix is None:
         return ""
-    unit = (suffix[1] or suffix[2]).lower()
+    unit = (suffix["part"] or suffix["hump"] or suffix["whole"]).lower()
     return {"millis": "ms", "nanos": "ns", "micros": "us"}.get(unit, unit)
 
 

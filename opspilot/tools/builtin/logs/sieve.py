@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from opspilot.tools.builtin.logs.entries import may_continue
 from opspilot.tools.builtin.logs.levels import RANK, Level, level_named
 
-_FOLDING = re.compile(
-    "|".join(re.escape(character.encode().decode("latin-1")) for character in "\u00df\u0149\u017f\u01f0\u1e96\u1e97\u1e98\u1e99\u1e9a\u1e9e\u212a\u0130\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06").encode("latin-1")
+_FOLDS_TO_ASCII = (
+    "\u00df\u0130\u0149\u017f\u01f0\u1e96\u1e97\u1e98\u1e99\u1e9a\u1e9e\u212a\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06"
 )
+_FOLDING = re.compile(b"|".join(character.encode() for character in _FOLDS_TO_ASCII))
 """Characters beyond ASCII that are ASCII letters when case is ignored (Unicode's CaseFolding.txt)."""
 
 _SAFE_RUN = re.compile("[\u3000-\u9fff\uac00-\ud7a3]+|[\x20-\x7e]+")
