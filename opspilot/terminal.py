@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TextIO
 
+from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.status import Status
@@ -197,7 +198,7 @@ class TerminalView:
     def _answer(self, text: str) -> None:
         self._console.print()
         if self._live:
-            self._console.print(Markdown(text), soft_wrap=False)
+            self._console.print(_markdown(text), soft_wrap=False)
         else:
             self._line(text)
 
@@ -271,3 +272,10 @@ class TerminalView:
     def _indented(self, lines: list[str], indent: str, style: str = "") -> None:
         for line in lines:
             self._line(indent + line, style)
+
+
+def _markdown(text: str) -> Markdown:
+    """Markdown as rich draws it, but with what looks like HTML kept: `<none>` and `<n>` are text in operations."""
+    drawn = Markdown(text)
+    drawn.parsed = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(text)
+    return drawn

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from opspilot import terminal
 from opspilot.attendant import ExitStatus
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import UsageError
@@ -220,3 +222,9 @@ def test_an_answer_is_bound_to_what_was_shown_and_has_an_id_of_its_own() -> None
 
     assert (first.interrupt, first.digest, first.comment) == ("1.1#1", "d", "no")
     assert first.id != second.id
+
+
+def test_an_answer_keeps_what_looks_like_html() -> None:
+    drawn = io.StringIO()
+    Console(file=drawn, width=60).print(terminal._markdown("Node: <none>, within <n> ms, `a` **b**"))
+    assert drawn.getvalue().strip() == "Node: <none>, within <n> ms, a b"

@@ -144,8 +144,10 @@ def tell_docs(need: Need, case: Case, sheet: Sheet) -> None:
     for passage in passages:
         heading = short(passage.heading, 80) if passage.heading and sheet.holds(passage.heading) else ""
         shown = (f"（{heading}）" if sheet.chinese else f" ({heading})") if heading else ""
+        sheet.gap()
         if passage.citation:
             sheet.write("passage", place=passage.citation, own={"heading": shown})
+            sheet.gap()
         sheet.quote(_telling_lines(passage))
     if not passages:
         things = [entity for call in useful for entity in call.findings.entities]
