@@ -166,11 +166,15 @@ def _assistant(message: AssistantMessage, calls: list[_Block], dialect: Anthropi
         text = _text(message.text)
         return [text, *calls] if text else calls
     waiting = iter(calls)
-    return [
+    blocks = [
         {**block, **next(waiting)} if _is_call(block) else dict(block)
         for block in kept
         if not (dialect.wants_signatures and block.get("type") == "thinking" and not block.get("signature"))
     ]
+    # "The final block in an assistant message cannot be `thinking`" (tailcallhq/forgecode#2107).
+    while blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
+        blocks.pop()
+    return blocks
 
 
 def _is_call(block: Mapping[str, Json]) -> bool:

@@ -160,7 +160,7 @@ class AnthropicDecoder(ReplyDecoder):
                 block.fields["citations"] = [*(earlier if isinstance(earlier, list) else []), delta.get("citation")]
             case _:
                 for key, value in delta.items():
-                    if key != "type":
+                    if key != "type" and value is not None:
                         block.grow(key, value)
                 if kind == "text_delta" and isinstance(delta.get("text"), str):
                     self._text.append(delta["text"])

@@ -164,6 +164,11 @@ REPLIES: list[tuple[str, str, ModelReply]] = [
     ("no reason, but message_stop", started() + text(0, "a") + event("message_stop"), ModelReply("a")),
     ("the same message begun twice", started() + started() + text(0, "a") + ended(), ModelReply("a")),
     ("text that no block was begun for", started() + delta(0, "text_delta", text="a") + ended(), ModelReply("a")),
+    (
+        "a delta that says nothing takes nothing away",
+        started() + begun(0, "text", text="a") + delta(0, "text_delta", text=None) + ended(),
+        ModelReply("a"),
+    ),
     ("cut at the limit", started() + text(0, "a") + ended("max_tokens"), ModelReply("a", finish=Finish.LENGTH)),
     (
         "cut at the end of the window",

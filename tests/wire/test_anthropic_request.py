@@ -294,6 +294,14 @@ def test_thinking_without_its_signature_goes_back_only_to_imitators() -> None:
     assert kinds(OTHER) == ["thinking", "text"]
 
 
+def test_thinking_is_never_the_end_of_a_message() -> None:
+    content = [text("Hello"), THINKING[0], THINKING[1]]
+    spoken = AssistantMessage("Hello", (), ANTHROPIC.provider, {"content": content})
+    thought_only = AssistantMessage("", (), ANTHROPIC.provider, {"content": content[1:]})
+    told = said(UserMessage("q"), spoken, UserMessage("r"), thought_only, UserMessage("s"))
+    assert told == [("user", [text("q")]), ("assistant", [text("Hello")]), ("user", [text("r"), text("s")])]
+
+
 def test_a_turn_that_the_provider_paused_is_the_last_word() -> None:
     content = [
         text("S"),
