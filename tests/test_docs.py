@@ -23,6 +23,7 @@ NOT_RUN = {
     "scripts/check": "is run beside the tests",
     "docker": "needs an engine; tests/test_compose.py has the real Compose read the file",
     "OPENAI_API_KEY=…": "needs somebody's key",
+    "ANTHROPIC_API_KEY=…": "needs somebody's key",
     "python worker.py": "runs until it is stopped; tests/e2e start it",
     "python bench/": "tests/test_bench.py runs it",
 }
