@@ -51,7 +51,7 @@ class Blocker:
 
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - what is waited for happens in threads
+        while not condition():
             await asyncio.sleep(0.002)
 
 
