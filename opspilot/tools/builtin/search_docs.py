@@ -1,4 +1,4 @@
-"""The tool `search_docs`: finds passages in a folder of Markdown. Owns what models see; the index is in `docs`."""
+"""The tool `search_docs`: finds passages in a folder of documents. Owns what models see; the index is in `docs`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,19 +6,19 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from opspilot.core.messages import Json
-from opspilot.tools.builtin.docs.index import DocsIndex, Hit
+from opspilot.tools.builtin.docs.index import DocsIndex, Hit, IndexBusy
 from opspilot.tools.spec import Tool, ToolError, ToolPlace, tool
 
 _TEXT_CHARACTERS = 1_200
+_WHOLE_CHARACTERS = 3_000
 _PER_DOCUMENT = 3
-_TITLES_SHOWN = 30
 _PATHS_DESCRIBED = 15
 _PROBLEMS_SHOWN = 20
 _MAX_LIMIT = 20
 
 
 class Config(BaseModel):
-    """Settings of `[tools.search_docs]`. `path` is a folder that is searched with all folders below it."""
+    """Settings of `[tools.search_docs]`. `path` is a folder of Markdown, HTML and text, with all below it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -30,7 +30,7 @@ class Config(BaseModel):
 def build(name: str, config: Config, place: ToolPlace) -> Tool:
     """The tool for one folder. A folder that isn't there is reported when the tool is called."""
     folder = place.base / config.path.expanduser()
-    index = DocsIndex(folder)
+    index = DocsIndex(folder, place.state)
 
     def search_docs(
         query: Annotated[
@@ -44,21 +44,22 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
             raise ToolError(
                 f"There are no documents: {folder} is not a folder. It is the setting path of [tools.{name}]."
             )
-        found = index.search(query, path, limit, limit if path else _PER_DOCUMENT)
+        try:
+            found = index.search(query, path, limit, limit if path else _PER_DOCUMENT)
+        except IndexBusy as error:
+            raise ToolError(f"The index of the documents is busy ({error}); try again in a moment.") from error
         result: dict[str, Json] = {"passages": [_passage(hit) for hit in found.hits]}
-        titles = index.titles()
-        result["documents"] = len(titles)
+        result["documents"] = found.documents
         notes = []
         if not found.hits:
-            notes.append("No passage was found." if titles else f"There is no Markdown document in {folder}.")
-            result["titles"] = dict(list(titles.items())[:_TITLES_SHOWN])
+            notes.append("No passage was found." if found.documents else f"There is no document in {folder}.")
+            result["titles"] = dict(found.titles)
         if found.unknown_words:
             notes.append(f"No document contains: {', '.join(found.unknown_words)}.")
         if notes:
             result["notes"] = notes
-        problems = index.problems()
-        if problems:
-            result["problems"] = problems[:_PROBLEMS_SHOWN]
+        if found.problems:
+            result["problems"] = found.problems[:_PROBLEMS_SHOWN]
         return result
 
     search_docs.__doc__ = _description(config.about, index)
@@ -85,15 +86,16 @@ def _passage(hit: Hit) -> dict[str, Json]:
     row: dict[str, Json] = {
         "file": hit.path,
         "line": passage.text_line,
-        "title": hit.document.title or hit.path,
+        "title": hit.title or hit.path,
         "heading": " > ".join(passage.headings),
         "heading_line": passage.heading_line,
     }
-    if hit.document.tags:
-        row["tags"] = list(hit.document.tags)
+    if hit.tags:
+        row["tags"] = list(hit.tags)
+    most = _WHOLE_CHARACTERS if passage.whole else _TEXT_CHARACTERS
     row["text"] = passage.text
-    if len(passage.text) > _TEXT_CHARACTERS:
-        end = passage.text.rfind("\n", _TEXT_CHARACTERS // 2, _TEXT_CHARACTERS)
-        row["text"] = passage.text[: end if end > 0 else _TEXT_CHARACTERS]
+    if len(passage.text) > most:
+        end = passage.text.rfind("\n", most // 2, most)
+        row["text"] = passage.text[: end if end > 0 else most]
         row["cut"] = f"{len(passage.text) - len(row['text']):,} more characters in the file"
     return row

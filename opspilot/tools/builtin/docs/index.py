@@ -1,28 +1,31 @@
-"""The full-text index over a folder of documents: in memory, brought up to date at each search. Safe in threads."""
+"""The full-text index over a folder of documents: an SQLite file, brought up to date at each search.
 
-import os
+Safe with several threads, workers and processes: each search opens the file anew, one of them brings it up to date
+while others wait or read what there was, and each sees one state of it from beginning to end.
+"""
+
+import hashlib
 import sqlite3
-import threading
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from opspilot.tools.builtin.docs.passages import Document, Passage, read_document
-from opspilot.tools.builtin.docs.words import heading_words, match_expression, prepare, query_words
+from opspilot.tools.builtin.docs import glossary, html, passages, plain, words
+from opspilot.tools.builtin.docs.files import Unreadable, read_file, stamps_of
+from opspilot.tools.builtin.docs.glossary import other_words
+from opspilot.tools.builtin.docs.passages import Passage
+from opspilot.tools.builtin.docs.store import Store
+from opspilot.tools.builtin.docs.words import heading_words, is_pair, match_expression, query_words
 
-MAX_DOCUMENT_BYTES = 1024 * 1024
-_SUFFIXES = (".md", ".markdown", ".mdx")
-_SCHEMA = """
-CREATE VIRTUAL TABLE documents USING
-    fts5(path, title, tags, heading, text, tokenize = 'porter unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE passages USING
-    fts5(path, title, tags, heading, text, tokenize = 'porter unicode61 remove_diacritics 2');
-"""
-_INSERT_DOCUMENT = "INSERT INTO documents (rowid, path, title, tags, heading, text) VALUES (?, ?, ?, ?, ?, ?)"
-_INSERT_PASSAGE = _INSERT_DOCUMENT.replace("documents", "passages")
+_WAIT_SECONDS = 20.0
 _DOCUMENT_WEIGHT = 1.0
-_RANKED_DOCUMENTS = "SELECT rowid, bm25(documents, 4.0, 6.0, 5.0, 3.0, 1.0) FROM documents WHERE documents MATCH ?"
-_RANKED_PASSAGES = _RANKED_DOCUMENTS.replace("documents", "passages")
-"""A word in the title, the tags or the path of a document says more than one in its text."""
+_TITLES = 30
+
+
+class IndexBusy(Exception):
+    """Another process has been bringing the index up to date for too long."""
 
 
 @dataclass(frozen=True)
@@ -30,178 +33,147 @@ class Hit:
     """A passage that was found, and where it stands: `path` is relative to the folder."""
 
     path: str
-    document: Document
+    title: str
+    tags: tuple[str, ...]
     passage: Passage
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to: the best passages first, and the words that no document contains."""
+    """What a search came to: the best passages first, the words that no document contains, and what there is.
+
+    `titles` are those of some documents, by path; `problems` a sentence for each that can't be read, or not in full.
+    """
 
     hits: list[Hit]
     unknown_words: list[str]
-
-
-@dataclass
-class _Indexed:
-    stamp: tuple[int, int]
-    document: Document
-    row: int
-    passage_rows: list[int]
+    documents: int
+    titles: dict[str, str]
+    problems: list[str]
 
 
 class DocsIndex:
-    """All Markdown documents under a folder."""
+    """All documents under a folder. `state` is a folder to keep the index in; without it a temporary one is used."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, state: Path) -> None:
         self._folder = folder
-        self._lock = threading.Lock()
-        self._documents: dict[str, _Indexed] = {}
-        self._rows: dict[int, tuple[str, Passage]] = {}
-        self._unreadable: dict[str, str] = {}
-        self._next_row = 1
-        self._database: sqlite3.Connection | None = None
-
-    def search(self, question: str, path: str, limit: int, per_document: int) -> Found:
-        """The best passages for a question in any words. At most `per_document` of one document."""
-        with self._lock:
-            database = self._refresh()
-            words = query_words(question)
-            if not words:
-                return Found([], [])
-            expression = match_expression(words, heading_words(question))
-            unknown = [
-                word
-                for word in words
-                if database.execute(
-                    "SELECT 1 FROM passages WHERE passages MATCH ? LIMIT 1", (match_expression([word], []),)
-                ).fetchone()
-                is None
-            ]
-            if len(unknown) == len(words):
-                return Found([], unknown)
-            hits: list[Hit] = []
-            taken: dict[str, int] = {}
-            for row in self._ranked(database, expression):
-                name, passage = self._rows[row]
-                if path.casefold() not in name.casefold() or taken.get(name, 0) >= per_document:
-                    continue
-                taken[name] = taken.get(name, 0) + 1
-                hits.append(Hit(name, self._documents[name].document, passage))
-                if len(hits) >= limit:
-                    break
-            return Found(hits, unknown)
-
-    def _ranked(self, database: sqlite3.Connection, expression: str) -> list[int]:
-        """Rows of the passages that match, best first: by how well the passage fits, and its document as a whole.
-
-        bm25 is negative, and the lower the better. A short passage alone would win over the document that is meant.
-        """
-        of_documents: dict[int, float] = dict(database.execute(_RANKED_DOCUMENTS, (expression,)))
-        scores = {
-            row: score + _DOCUMENT_WEIGHT * of_documents.get(self._documents[self._rows[row][0]].row, 0.0)
-            for row, score in database.execute(_RANKED_PASSAGES, (expression,))
-        }
-        return sorted(scores, key=lambda row: (scores[row], row))
+        self._state = state
 
     def paths(self) -> list[str]:
         """The path of each document that there is now, read or not."""
-        with self._lock:
-            return sorted(self._stamps())
+        return sorted(stamps_of(self._folder)[0])
 
-    def titles(self) -> dict[str, str]:
-        """The title of each document, by path."""
-        with self._lock:
-            self._refresh()
-            return {name: indexed.document.title for name, indexed in sorted(self._documents.items())}
+    def search(self, question: str, path: str, limit: int, per_document: int) -> Found:
+        """The best passages for a question in any words. At most `per_document` of one document. Raises `IndexBusy`."""
+        stamps, unreadable = stamps_of(self._folder)
+        with self._opened() as store:
+            unreadable |= self._refresh(store, stamps)
+            with store.one_state():
+                hits, unknown = _search(store, question, path, limit, per_document)
+                problems = {**store.problems(), **unreadable}
+                return Found(
+                    hits,
+                    unknown,
+                    store.count(),
+                    store.titles(_TITLES),
+                    [f"{name}: {problem}" for name, problem in sorted(problems.items()) if problem],
+                )
 
-    def problems(self) -> list[str]:
-        """A sentence for each document that could not be read, or not in full."""
-        with self._lock:
-            broken = {name: indexed.document.problem for name, indexed in self._documents.items()}
-            return [f"{name}: {problem}" for name, problem in sorted((broken | self._unreadable).items()) if problem]
-
-    def _refresh(self) -> sqlite3.Connection:
-        """Index what is new or changed since the last search, forget what is gone."""
-        if self._database is None:
-            self._database = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-            self._database.executescript(_SCHEMA)
-        self._unreadable = {}
-        present = self._stamps()
-        database = self._database
-        for name in [name for name in self._documents if present.get(name) != self._documents[name].stamp]:
-            self._forget(database, name)
-        for name, stamp in present.items():
-            if name not in self._documents:
-                self._add(database, name, stamp)
-        return database
-
-    def _stamps(self) -> dict[str, tuple[int, int]]:
-        stamps: dict[str, tuple[int, int]] = {}
-        for folder, folders, names in os.walk(self._folder, onerror=self._note_folder):
-            folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
-            for name in sorted(names):
-                if name.lower().endswith(_SUFFIXES) and not name.startswith("."):
-                    path = Path(folder, name)
-                    relative = path.relative_to(self._folder).as_posix()
-                    try:
-                        status = path.stat()
-                    except OSError as error:
-                        self._unreadable[relative] = f"can't be read: {error.strerror}"
-                        continue
-                    stamps[relative] = (status.st_mtime_ns, status.st_size)
-        return stamps
-
-    def _note_folder(self, error: OSError) -> None:
-        name = Path(os.fsdecode(error.filename)).name if error.filename is not None else "a folder"
-        self._unreadable[name] = f"can't be read: {error.strerror}"
-
-    def _forget(self, database: sqlite3.Connection, name: str) -> None:
-        gone = self._documents.pop(name)
-        database.execute("DELETE FROM documents WHERE rowid = ?", (gone.row,))
-        for row in gone.passage_rows:
-            del self._rows[row]
-            database.execute("DELETE FROM passages WHERE rowid = ?", (row,))
-
-    def _add(self, database: sqlite3.Connection, name: str, stamp: tuple[int, int]) -> None:
+    @contextmanager
+    def _opened(self) -> Iterator[Store]:
         try:
-            document = _read(self._folder / name)
-        except OSError as error:
-            self._unreadable[name] = f"can't be read: {error.strerror}"
-            return
-        except (ValueError, RecursionError):
-            self._unreadable[name] = "can't be understood as Markdown"
-            return
-        columns = tuple(prepare(part) for part in (_spaced(name), document.title, " ".join(document.tags)))
-        rows: list[int] = []
-        for passage in document.passages:
-            texts = (*columns, prepare(" ".join(passage.headings)), prepare(passage.text))
-            rows.append(self._insert(database, _INSERT_PASSAGE, texts))
-            self._rows[rows[-1]] = (name, passage)
-        all_headings = dict.fromkeys(heading for passage in document.passages for heading in passage.headings)
-        whole = "\n".join(passage.text for passage in document.passages)
-        texts = (*columns, prepare(" ".join(all_headings)), prepare(whole))
-        self._documents[name] = _Indexed(stamp, document, self._insert(database, _INSERT_DOCUMENT, texts), rows)
+            database = _open(self._file())
+        except sqlite3.OperationalError:
+            # The state folder can't be written to: the index serves all the same, but has to be made anew next time.
+            self._state = Path(tempfile.mkdtemp(prefix="opspilot-docs-"))
+            database = _open(self._file())
+        except sqlite3.DatabaseError:
+            for rest in ("", "-wal", "-shm"):
+                self._file().with_name(self._file().name + rest).unlink(missing_ok=True)
+            database = _open(self._file())
+        with closing(database):
+            try:
+                yield Store(database)
+            except sqlite3.OperationalError as error:
+                raise IndexBusy(str(error)) from error
 
-    def _insert(self, database: sqlite3.Connection, statement: str, texts: tuple[str, ...]) -> int:
-        row = self._next_row
-        self._next_row += 1
-        database.execute(statement, (row, *texts))
-        return row
+    def _file(self) -> Path:
+        """One file for a folder and for this way of reading: changed code makes a new one."""
+        place = hashlib.sha256(str(self._folder.resolve()).encode()).hexdigest()[:12]
+        return self._state / "search_docs" / f"{place}-{_reading()}.sqlite"
+
+    def _refresh(self, store: Store, stamps: Mapping[str, str]) -> dict[str, str]:
+        """Index what is new or changed, forget what is gone; what can't be read, with the reason."""
+        unreadable: dict[str, str] = {}
+        known = store.stamps()
+        if known == stamps:
+            return unreadable
+        read = {}
+        for name in stamps:
+            if known.get(name) != stamps[name]:
+                try:
+                    read[name] = read_file(self._folder / name)
+                except Unreadable as problem:
+                    unreadable[name] = str(problem)
+        with store.writing():
+            known = store.stamps()
+            for name in known:
+                if name not in stamps or name in unreadable:
+                    store.forget(name)
+            for name, document in read.items():
+                if known.get(name) != stamps[name]:
+                    store.forget(name)
+                    store.add(name, stamps[name], document)
+        return unreadable
 
 
-def _spaced(path: str) -> str:
-    return path.rpartition(".")[0].replace("/", " ").replace("-", " ")
+def _reading() -> str:
+    """What the code that reads documents looks like: an index made by other code is of no use."""
+    digest = hashlib.sha256()
+    for module in (glossary, html, passages, plain, words):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()[:8]
 
 
-def _read(path: Path) -> Document:
-    with path.open("rb") as stream:
-        data = stream.read(MAX_DOCUMENT_BYTES + 1)
-    text = data[:MAX_DOCUMENT_BYTES].decode("utf-8-sig", "replace").replace("\x00", "\ufffd")
-    document = read_document(text)
-    faults = [document.problem] if document.problem else []
-    if len(data) > MAX_DOCUMENT_BYTES:
-        faults.append(f"only its first {MAX_DOCUMENT_BYTES:,} bytes are searched")
-    elif "\ufffd" in text:
-        faults.append("it is not valid UTF-8 and was read as well as it goes")
-    return Document(document.title, document.tags, document.passages, "; ".join(faults))
+def _open(file: Path) -> sqlite3.Connection:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise sqlite3.OperationalError(str(error)) from error
+    database = sqlite3.connect(file, timeout=_WAIT_SECONDS, isolation_level=None)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        Store.create(database)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _search(store: Store, question: str, path: str, limit: int, per_document: int) -> tuple[list[Hit], list[str]]:
+    asked = query_words(question)
+    if not asked:
+        return [], []
+    others = other_words(question)
+    unknown = [word for word in asked if not store.has(match_expression([word], []))]
+    if len(unknown) == len(asked) and not others:
+        return [], [word for word in unknown if not is_pair(word)] or unknown
+    expression = match_expression([*asked, *others], heading_words(question))
+    of_documents = store.ranked_documents(expression)
+    scores = {
+        row: score + _DOCUMENT_WEIGHT * of_documents.get(document, 0.0)
+        for row, document, score in store.ranked_passages(expression)
+    }
+    hits: list[Hit] = []
+    taken: dict[str, int] = {}
+    # bm25 is negative, and the lower the better. A short passage alone would win over the document that is meant.
+    for row in sorted(scores, key=lambda row: (scores[row], row)):
+        name, title, tags, passage = store.passage(row)
+        if path.casefold() not in name.casefold() or taken.get(name, 0) >= per_document:
+            continue
+        taken[name] = taken.get(name, 0) + 1
+        hits.append(Hit(name, title, tags, passage))
+        if len(hits) >= limit:
+            break
+    return hits, [word for word in unknown if not is_pair(word)]

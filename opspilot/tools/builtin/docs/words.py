@@ -59,9 +59,13 @@ def query_words(question: str) -> list[str]:
 
 
 def heading_words(question: str) -> list[str]:
-    """Words of headings under which the kind of answer stands that is asked for, in the question's language."""
-    language = 1 if _CJK_RUN.search(question) else 0
-    return [word for intent, words in _INTENTS if intent.search(question) for word in words[language]]
+    """Words of headings under which the kind of answer stands that is asked for, in either language."""
+    return [word for intent, words in _INTENTS if intent.search(question) for part in words for word in part]
+
+
+def is_pair(word: str) -> bool:
+    """Is this a pair of characters rather than a word?"""
+    return _CJK_RUN.fullmatch(word) is not None
 
 
 def match_expression(words: list[str], headings: list[str]) -> str:
