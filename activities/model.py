@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from temporalio import activity
@@ -21,6 +22,7 @@ from opspilot.core.limits import StopReason
 from opspilot.core.messages import Finish, Json, ModelReply, ModelRequest, SystemMessage
 from opspilot.core.outcomes import model_outcome
 from opspilot.core.ports import Journal, Model, Tools
+from opspilot.core.room import make_room
 from opspilot.core.verdicts import reply_entries
 
 ATTEMPTS_FOR_A_BAD_REPLY = 3
@@ -55,9 +57,15 @@ class ModelActivities:
             principal, request = self._request(order, entries)
         async with heartbeating():
             reply, more = await self._reply(session, order, request)
+            overflow = None
+            if more.get("stop") == StopReason.CONTEXT_TOO_LONG and (room := make_room(entries, order.run)):
+                shorter = replace(request, messages=(request.messages[0], *conversation(entries, room.up_to)))
+                reply, more = await self._reply(session, order, shorter)
+                more["shortened_to"] = room.up_to
+                overflow = room.overflow
             with journal_failures():
                 lines = reply_entries(order, key, reply, principal, self._tools, datetime.now(UTC), more)
-                await asyncio.to_thread(self._journal.append, session, order.run, lines, whole=True)
+                await asyncio.to_thread(self._journal.append, session, order.run, lines, overflow, whole=True)
                 outcome = await asyncio.to_thread(self._recorded, session, order, key)
         assert outcome is not None
         return outcome

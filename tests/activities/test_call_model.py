@@ -1,8 +1,9 @@
 """One model call: asked once, recorded whole or not at all, and told the same however often it is tried."""
 
 import asyncio
+import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,12 +16,21 @@ from opspilot.core.contract import CallModel, Mode, ModelOutcome, UserMessage
 from opspilot.core.entries import Entry, Kind, NewEntry, assistant_key
 from opspilot.core.errors import JournalError, ModelError, ModelFault
 from opspilot.core.limits import StopReason
-from opspilot.core.messages import AssistantMessage, Finish, ModelRequest, SystemMessage, ToolMessage, Usage
+from opspilot.core.messages import (
+    AssistantMessage,
+    Finish,
+    ModelReply,
+    ModelRequest,
+    SystemMessage,
+    ToolMessage,
+    Usage,
+)
 from opspilot.core.messages import UserMessage as Said
 from opspilot.core.observations import ErrorCode
 from opspilot.core.outcomes import MAX_ANSWER_CHARS
+from opspilot.core.ports import Model
 from opspilot.journal.store import SqlJournal
-from tests.activities.desk import Desk, Fails, Says, call, until
+from tests.activities.desk import SESSION, Desk, Fails, Says, call, until
 
 
 def texts(request: ModelRequest) -> list[tuple[type, str]]:
@@ -155,6 +165,43 @@ async def test_a_reply_that_can_not_be_read_is_tried_three_times(desk: Desk) -> 
             await desk.think(empty, attempt=attempt)
     outcome = await desk.think(empty, attempt=3)
     assert (outcome.stop, outcome.detail) == (StopReason.MODEL_FAILED, "It wrote nothing.")
+
+
+class Narrow(Model):
+    """A model whose context holds so many characters of observations."""
+
+    def __init__(self, characters: int) -> None:
+        self._characters = characters
+        self.asked: list[ModelRequest] = []
+
+    @property
+    def name(self) -> str:
+        return "narrow"
+
+    async def reply(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
+        self.asked.append(request)
+        observed = [message.text for message in request.messages if isinstance(message, ToolMessage)]
+        if sum(map(len, observed)) > self._characters:
+            raise ModelError(ModelFault.CONTEXT_LENGTH, "Too long.", retryable=False)
+        return ModelReply("It fits.")
+
+
+@pytest.mark.parametrize(("characters", "stop"), [(9_000, None), (100, StopReason.CONTEXT_TOO_LONG)])
+async def test_a_conversation_that_no_longer_fits_is_shortened_once(
+    desk: Desk, characters: int, stop: StopReason | None
+) -> None:
+    await desk.propose(call("enormous", characters=6_000), call("enormous", characters=6_001))
+    for name in ("1.1", "1.2"):
+        await desk.act(name)
+    narrow = Narrow(characters)
+    outcome = await desk.think(narrow, 2)
+    assert (outcome.stop, len(narrow.asked)) == (stop, 2)
+    left_out = next(message for message in narrow.asked[1].messages if isinstance(message, ToolMessage))
+    ref = json.loads(left_out.text)["data"]["read_more"]["ref"]
+    assert desk.journal.overflow(SESSION, ref, 1, 5) == ("xxxxx", 6_002)
+    again = Narrow(characters)
+    await desk.think(again, 3)
+    assert len(again.asked) == 1
 
 
 async def test_a_fault_of_an_adapter_is_tried_three_times_and_shows_no_secret(desk: Desk) -> None:
