@@ -41,7 +41,8 @@ def build_worker(client: Client, settings: Settings, journal: Journal, model: Mo
     """Everything wired. The options are chosen, not inherited; each says why."""
     place = ToolPlace(base=settings.base, state=settings.state_dir, journal=journal)
     tools = ToolRuntime(build_registry(settings.tools, place))
-    keeping = JournalActivities(journal, tools, model.name, system_prompt())
+    price = settings.prices.get(settings.model.name)
+    keeping = JournalActivities(journal, tools, model.name, system_prompt(), price.as_price() if price else None)
     thinking = ModelActivities(journal, tools, model)
     acting = ToolActivities(journal, tools)
     answering = AnswerActivities(journal, tools)

@@ -11,6 +11,7 @@ from activities.reconciling import what_happened
 from activities.records import VOID, message_entries, open_calls, recorded_call
 from opspilot.core.calls import Effect, idempotency_key
 from opspilot.core.contract import CloseRun, Done, Opened, OpenRun, Record, Settle, ToolOutcome
+from opspilot.core.cost import Price
 from opspilot.core.entries import (
     Entry,
     Kind,
@@ -23,6 +24,7 @@ from opspilot.core.entries import (
 )
 from opspilot.core.errors import JournalConflict, JournalError
 from opspilot.core.limits import AT_A_LIMIT, StopReason
+from opspilot.core.messages import Json
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import result_entry, tool_outcome
 from opspilot.core.ports import Journal, OpenCall, Tools
@@ -37,11 +39,14 @@ ENDS_WITH_WORDS = AT_A_LIMIT | {StopReason.ANSWERED, StopReason.MODEL_REFUSED}
 class JournalActivities:
     """Holds the journal, and the tools, which alone know whether a lost write happened."""
 
-    def __init__(self, journal: Journal, tools: Tools, model_name: str, system_prompt: str) -> None:
+    def __init__(
+        self, journal: Journal, tools: Tools, model_name: str, system_prompt: str, price: Price | None = None
+    ) -> None:
         self._journal = journal
         self._tools = tools
         self._model_name = model_name
         self._system_prompt = system_prompt
+        self._price = price
 
     @activity.defn
     async def open_run(self, order: OpenRun) -> Opened:
@@ -165,7 +170,7 @@ class JournalActivities:
                 self._journal.append,
                 session,
                 order.run,
-                [*owed, *message_entries(order.messages, now), _stopped(order, answer, now)],
+                [*owed, *message_entries(order.messages, now), _stopped(order, answer, now, self._price)],
             )
         return Done()
 
@@ -198,14 +203,16 @@ class JournalActivities:
         return last
 
 
-def _stopped(order: CloseRun, answer: str, now: datetime) -> NewEntry:
-    data = {
+def _stopped(order: CloseRun, answer: str, now: datetime, price: Price | None) -> NewEntry:
+    data: dict[str, Json] = {
         "stop_reason": order.reason.value,
         "answer": answer,
         "message": order.message,
         "steps": order.steps,
         "usage": asdict(order.usage),
     }
+    if price is not None:
+        data["cost"] = price.of(order.usage)
     return NewEntry(stopped_key(order.run, order.nth), Kind.RUN_STOPPED, now, data)
 
 

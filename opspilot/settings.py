@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, Valid
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from opspilot.core.contract import TASK_QUEUE
+from opspilot.core.cost import Price
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import Limits
 from opspilot.settings_errors import Origin
@@ -94,6 +95,18 @@ class ModelSettings(_Section):
         return "openai" if self.api_key or self.base_url else "demo"
 
 
+class PriceSettings(_Section):
+    """What a million tokens of one model cost, in your currency; `cached` defaults to `input`."""
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    cached: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+    def as_price(self) -> Price:
+        """The same as the core knows it."""
+        return Price(**self.model_dump())
+
+
 class LimitSettings(_Section):
     """What bounds a run: `opspilot.core.limits.Limits`, validated."""
 
@@ -148,6 +161,7 @@ class Settings(BaseSettings):
     model: ModelSettings = ModelSettings()
     limits: LimitSettings = LimitSettings()
     tools: dict[str, Any] = Field(default_factory=dict, repr=False)
+    prices: dict[str, PriceSettings] = Field(default_factory=dict)
     local: LocalSettings = LocalSettings()
     temporal: TemporalSettings = TemporalSettings()
     worker: WorkerSettings = WorkerSettings()

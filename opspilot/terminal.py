@@ -257,6 +257,8 @@ class TerminalView:
             parts.append(
                 f"{total:,} tokens ({usage.get('input_tokens', 0):,} in, {usage.get('output_tokens', 0):,} out)"
             )
+        if (cost := data.get("cost")) is not None:
+            parts.append(f"cost {cost:.4f}")
         if self._asked_at is not None:
             parts.append(seconds((entry.at - self._asked_at).total_seconds() * 1000))
         self._line()

@@ -238,7 +238,7 @@ def test_relative_journal_is_the_same_file_from_every_folder(given: str, expecte
 
 # ---------------------------------------------------------------- what is refused, and how
 
-TOP = "journal, limits, local, log_level, model, state_dir, temporal, tools, worker"
+TOP = "journal, limits, local, log_level, model, prices, state_dir, temporal, tools, worker"
 MODEL = (
     "api_key, api_key_file, base_url, ca_file, extra_body, extra_headers, max_output_tokens, name, provider, proxy, "
     "read_timeout_seconds, script, strict_tool_calls"

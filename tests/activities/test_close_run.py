@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from opspilot.core.contract import UserMessage
+from activities.journal import JournalActivities
+from opspilot.core.contract import CloseRun, UserMessage
 from opspilot.core.conversation import conversation
+from opspilot.core.cost import Price
 from opspilot.core.entries import Entry, Kind, NewEntry
 from opspilot.core.errors import JournalError
 from opspilot.core.limits import AT_A_LIMIT, StopReason
-from opspilot.core.messages import unanswered
+from opspilot.core.messages import Usage, unanswered
 from opspilot.journal.store import SqlJournal
 from tests.activities.desk import NOON, Desk, Says, call, until
 
@@ -189,3 +191,12 @@ async def test_a_belated_attempt_at_closing_does_not_touch_a_run_that_went_on(de
     await desk.close(StopReason.ANSWERED)
     assert desk.entries() == before
     assert (await desk.act("2.1")).ok
+
+
+async def test_a_run_says_what_it_cost_when_prices_are_known(desk: Desk) -> None:
+    await desk.open("a")
+    await desk.think(Says("Yes."))
+    keeping = JournalActivities(desk.journal, desk.tools, "scripted", "You are a test.", Price(2.0, 8.0))
+    usage = Usage(1_000_000, 500_000)
+    await desk.do(keeping.close_run, CloseRun("run-1", 1, NOON, StopReason.ANSWERED, "Answered.", 1, 1, usage))
+    assert desk.only(Kind.RUN_STOPPED).data["cost"] == 6.0
