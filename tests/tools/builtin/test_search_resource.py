@@ -1,6 +1,7 @@
 """The tool `search_resource`: names in any language, and catalogues that are not as they should be."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -190,3 +191,175 @@ def test_lines_count_from_the_documents_first_line_with_content() -> None:
 @given(st.text(alphabet="ab:-[]{}&*!|>#'\" \n\t0é", max_size=200))
 def test_no_catalogue_is_too_strange(text: str) -> None:
     read_catalog(text + "\n---\nkind: System\nmetadata: {name: last}\n", "f")
+
+
+PLATFORM = """\
+apiVersion: backstage.io/v1alpha1
+kind: Domain
+metadata: {name: selling}
+spec: {owner: board}
+---
+apiVersion: backstage.io/v1alpha1
+kind: System
+metadata: {name: shop}
+spec: {owner: team-orders, domain: selling}
+---
+apiVersion: backstage.io/v1alpha1
+kind: API
+metadata: {name: payment-api}
+spec: {type: openapi, owner: team-payments, system: shop}
+---
+apiVersion: backstage.io/v1alpha1
+kind: Component
+metadata: {name: till}
+spec:
+  {type: service, owner: 'user:anna', system: shop, dependsOn: ['component:payment', 'resource:nowhere'],
+   consumesApis: [payment-api]}
+---
+apiVersion: backstage.io/v1alpha1
+kind: Group
+metadata: {name: board}
+spec: {type: team, children: [team-payments], members: [anna]}
+---
+apiVersion: backstage.io/v1alpha1
+kind: User
+metadata: {name: anna}
+spec: {memberOf: [team-payments], profile: {displayName: Anna A.}}
+"""
+
+
+@pytest.fixture
+def platform(catalog: Path) -> Path:
+    (catalog / "platform.yaml").write_text(PLATFORM)
+    return catalog
+
+
+def related(result: Any) -> set[tuple[str, str]]:
+    return {(row["relation"], row.get("name", row.get("ref"))) for row in result["related"]}
+
+
+def test_who_owns_what_a_service_depends_on_is_one_question(tool: Tool, run_tool: CallTool) -> None:
+    result = run_tool(tool, {"query": "payment", "relation": "dependsOn"})
+    assert result["related"] == [
+        {
+            "relation": "dependsOn",
+            "kind": "Resource",
+            "name": "payment-db",
+            "title": "Payment database",
+            "type": "database",
+            "owner": "team-payments",
+            "owner_title": "Payments team",
+            "file": "catalog-info.yaml",
+            "line": 18,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            "payment",
+            {
+                *(("dependsOn", "payment-db"), ("dependencyOf", "orders"), ("dependencyOf", "till")),
+                *(("ownedBy", "team-payments"), ("partOf", "shop")),
+            },
+        ),
+        (
+            "till",
+            {
+                *(("dependsOn", "payment"), ("dependsOn", "resource:default/nowhere"), ("ownedBy", "anna")),
+                *(("partOf", "shop"), ("consumesApi", "payment-api")),
+            },
+        ),
+        ("selling", {("ownedBy", "board"), ("hasPart", "shop")}),
+        ("board", {("ownerOf", "selling"), ("parentOf", "team-payments"), ("hasMember", "anna")}),
+        ("anna", {("memberOf", "board"), ("memberOf", "team-payments"), ("ownerOf", "till")}),
+        ("payment-api", {("ownedBy", "team-payments"), ("partOf", "shop"), ("apiConsumedBy", "till")}),
+    ],
+)
+@pytest.mark.usefixtures("platform")
+def test_relations_are_followed_both_ways(
+    tool: Tool, run_tool: CallTool, query: str, expected: set[tuple[str, str]]
+) -> None:
+    assert related(run_tool(tool, {"query": query, "limit": 1})) == expected
+
+
+@pytest.mark.usefixtures("platform")
+def test_relations_are_followed_as_deep_as_asked(tool: Tool, run_tool: CallTool) -> None:
+    result = run_tool(tool, {"query": "till", "relation": "dependsOn", "depth": 3})
+    steps = {row.get("name", row.get("ref")): (row["of"], row["steps"]) for row in result["related"]}
+    assert steps == {"payment": ("till", 1), "resource:default/nowhere": ("till", 1), "payment-db": ("payment", 2)}
+    assert result["related"][1]["note"] == "the catalogue names it but does not hold it"
+
+
+def test_a_circle_of_dependencies_ends(tool: Tool, run_tool: CallTool, catalog: Path) -> None:
+    one = "apiVersion: backstage.io/v1alpha1\nkind: Component\nmetadata: {name: %s}\nspec: {dependsOn: [%s]}\n"
+    circle = [("red", "component:blue"), ("blue", "component:green"), ("green", "component:red")]
+    (catalog / "circle.yaml").write_text("---\n".join(one % names for names in circle))
+    result = run_tool(tool, {"query": "red", "relation": "dependsOn", "depth": 4})
+    assert [row["name"] for row in result["related"]] == ["blue", "green"]
+
+
+@pytest.mark.parametrize(
+    ("word", "name"), [("depends_on", "payment-db"), ("dependencies", "payment-db"), ("dependents", "orders")]
+)
+def test_a_relation_may_be_called_as_people_do(tool: Tool, run_tool: CallTool, word: str, name: str) -> None:
+    assert run_tool(tool, {"query": "payment", "relation": word})["related"][0]["name"] == name
+
+
+def test_a_relation_or_kind_that_there_is_not_is_answered_with_those_there_are(tool: Tool, run_tool: CallTool) -> None:
+    with pytest.raises(ToolError, match=r"no relation 'cousin'; there are dependsOn, dependencyOf, ownedBy"):
+        run_tool(tool, {"query": "payment", "relation": "cousin"})
+    assert run_tool(tool, {"kind": "planet"})["notes"] == [
+        "The catalogue has nothing of the kind 'planet'; its kinds are Component, Group, Resource."
+    ]
+    assert run_tool(tool, {"kind": "team"})["found"] == 1
+
+
+def test_a_name_that_is_nearly_right_is_answered_with_a_question(tool: Tool, run_tool: CallTool) -> None:
+    assert run_tool(tool, {"query": "paymnet"})["notes"][0].startswith(
+        "Nothing in the catalogue fits 'paymnet'. Did you mean 'payment'"
+    )
+
+
+LOCATION = "apiVersion: backstage.io/v1alpha1\nkind: Location\nmetadata: {name: more}\nspec: {targets: [%s]}\n"
+SYSTEM = "apiVersion: backstage.io/v1alpha1\nkind: System\nmetadata: {name: %s}\n"
+
+
+def test_files_that_a_location_names_are_read_when_they_lie_in_the_folder(
+    build_tool: BuildTool, run_tool: CallTool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "one"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "all.yaml").write_text(LOCATION % "./parts/a.yaml, 'parts/b*.yaml', all.yaml")
+    for name in ("a", "b1", "b2", "c"):
+        (folder / "parts" / f"{name}.yaml").write_text(SYSTEM % name)
+    result = run_tool(build_tool("search_resource", path="one/all.yaml"), {"kind": "system"})
+    assert [row["name"] for row in result["resources"]] == ["a", "b1", "b2"]
+    assert "problems" not in result
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("../secret.yaml", "lies outside the folder and was not read"),
+        ("/etc/hosts.yaml", "lies outside the folder and was not read"),
+        ("link.yaml", "lies outside the folder and was not read"),
+        ("'../*.yaml'", "lies outside the folder and was not read"),
+        ("https://example.com/x.yaml", "is an address; only files in the folder are read"),
+        ("gone.yaml", "is not there"),
+    ],
+)
+def test_a_location_leads_nowhere_else(
+    build_tool: BuildTool, run_tool: CallTool, tmp_path: Path, target: str, problem: str
+) -> None:
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (tmp_path / "secret.yaml").write_text(SYSTEM % "secret")
+    (folder / "link.yaml").symlink_to(tmp_path / "secret.yaml")
+    (folder / "all.yaml").write_text(LOCATION % target)
+    result = run_tool(build_tool("search_resource", path="one/all.yaml"), {"limit": 30})
+    assert [row["name"] for row in result["resources"]] == ["more"]
+    assert problem in result["problems"][0]
+    assert result["problems"][0].startswith("all.yaml line 1: the target ")

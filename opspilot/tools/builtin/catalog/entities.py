@@ -12,7 +12,10 @@ from opspilot.tools.builtin.yaml_text import UnreadableYaml, read_yaml
 
 _SEPARATOR = re.compile(r"---(?:[ \t]|$)")
 _KINDS = frozenset({"api", "component", "domain", "group", "location", "resource", "system", "template", "user"})
-_LISTS = ("dependsOn", "dependencyOf", "providesApis", "consumesApis", "memberOf", "members", "children", "hasParts")
+_LISTS = (
+    *("dependsOn", "dependencyOf", "providesApis", "consumesApis", "memberOf", "members", "children", "hasParts"),
+    *("domain", "parent", "subcomponentOf", "subdomainOf"),
+)
 _MAX_LIST = 30
 _MAX_TEXT_CHARACTERS = 500
 _MAX_ANNOTATIONS = 12
@@ -38,6 +41,8 @@ class Entity:
     relations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     links: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    """Files and addresses that a Location names."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,9 @@ def _entity(value: Mapping[str, Any], file: str, line: int) -> Entity:
         annotations={
             str(key): text for key, item in list(annotations.items())[:_MAX_ANNOTATIONS] if (text := _text(item))
         },
+        targets=(*_list(spec.get("target")), *_list(spec.get("targets")))
+        if value["kind"].lower() == "location"
+        else (),
         links=tuple(url for link in links[:_MAX_LIST] if (url := _text(_mapping(link).get("url")))),
     )
 

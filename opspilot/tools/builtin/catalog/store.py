@@ -1,6 +1,7 @@
 """A catalogue on disk: its files are read again when they change. What stands in them is read by `entities`."""
 
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -10,7 +11,11 @@ _MAX_FILE_BYTES = 2 * 1024 * 1024
 
 
 class Catalog:
-    """All entities under a folder (or in one file). Files are read again when they change. Safe in threads."""
+    """All entities under a folder, or in one file and those that its Locations name. Read again when they change.
+
+    Locations are followed to files in the folder (that of the file, where one is configured) and nowhere else. Safe in
+    threads.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -22,7 +27,11 @@ class Catalog:
         with self._lock:
             problems: list[str] = []
             files: dict[str, tuple[tuple[int, int], CatalogFile]] = {}
-            for name, path in self._paths(problems):
+            waiting = self._paths(problems)
+            while waiting:
+                name, path = waiting.pop(0)
+                if name in files:
+                    continue
                 try:
                     status = path.stat()
                     stamp = (status.st_mtime_ns, status.st_size)
@@ -30,6 +39,8 @@ class Catalog:
                     files[name] = known if known is not None and known[0] == stamp else (stamp, _read(path, name))
                 except OSError as error:
                     problems.append(f"{name} can't be read: {error.strerror}")
+                    continue
+                waiting += self._located(files[name][1], path, problems)
             self._files = files
             entities = [entity for _, file in files.values() for entity in file.entities]
             return entities, problems + [problem for _, file in files.values() for problem in file.problems]
@@ -42,6 +53,31 @@ class Catalog:
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
             paths = (Path(folder, name) for name in sorted(names) if name.lower().endswith((".yaml", ".yml")))
             found += [(path.relative_to(self._path).as_posix(), path) for path in paths]
+        return found
+
+    def _located(self, file: CatalogFile, path: Path, problems: list[str]) -> list[tuple[str, Path]]:
+        """The files that a file's Locations name, but for those outside the folder, which are said."""
+        root = (self._path.parent if self._path.is_file() else self._path).resolve()
+        found: list[tuple[str, Path]] = []
+        for entity in file.entities:
+            for target in entity.targets:
+                where = f"{entity.file} line {entity.line}: the target {target!r} of the Location {entity.name!r}"
+                if re.match(r"[a-z][a-z+.-]*://", target):
+                    problems.append(f"{where} is an address; only files in the folder are read")
+                    continue
+                try:
+                    named = (path.parent / target).resolve()
+                    inside = named.is_relative_to(root)
+                except (OSError, ValueError, RuntimeError):
+                    inside = False
+                if not inside:
+                    problems.append(f"{where} lies outside the folder and was not read")
+                    continue
+                several = sorted(named.parent.glob(named.name)) if "*" in named.name else [named]
+                inner = [each for each in several if each.resolve().is_relative_to(root)]
+                if not any(each.is_file() for each in inner):
+                    problems.append(f"{where} is not there")
+                found += [(each.relative_to(root).as_posix(), each) for each in inner if each.is_file()]
         return found
 
 
