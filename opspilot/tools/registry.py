@@ -1,20 +1,18 @@
 """Which tools there are: built from the `[tools.NAME]` tables of opspilot.toml, then never changed.
 
-Owns how a table finds its code (`use`) and what a person is told when it doesn't. Reads no files itself: settings have
-been read before, and each tool opens its own.
+Owns what is made of a table's code and settings, and what a person is told of settings that are wrong. Reads no files
+itself: settings have been read before, and each tool opens its own.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from opspilot.core.errors import UsageError
-from opspilot.tools import builtin
+from opspilot.tools.finding import find, is_tool_module
 from opspilot.tools.public import exception_line, public_line
 from opspilot.tools.spec import NAME_PATTERN, Tool, ToolPlace
 
@@ -48,8 +46,9 @@ class Registry(Mapping[str, Tool]):
 def build_registry(tools: Mapping[str, Mapping[str, Any]], place: ToolPlace) -> Registry:
     """The registry for the `[tools]` part of the settings. Raises `UsageError` naming `tools.NAME.key`.
 
-    `use` names a built-in (default: NAME itself) or `package.module:attribute`, which is a `Tool` (it gets the name
-    NAME) or a callable `(name, config, place)` that returns one or several. `read_more` is there whenever a journal is.
+    `use` (default: NAME itself) names code as `finding.find` says: a `Tool` (it gets the name NAME), a callable
+    `(name, config, place)` that returns one or several, or a module with `Config`, a pydantic model, and `build(name,
+    config, place)`. `read_more` is there whenever a journal is.
     """
     built = [tool for name, table in tools.items() for tool in _build(name, table, place)]
     if place.journal is not None and READ_MORE not in tools:
@@ -65,69 +64,37 @@ def _build(name: str, table: Mapping[str, Any], place: ToolPlace) -> Sequence[To
         raise UsageError(f"{where}: must be a table of settings, not {table!r}.")
     use = table.get("use", name)
     if not isinstance(use, str) or not use:
-        raise UsageError(f"{where}.use: must be the name of a built-in tool or package.module:attribute, not {use!r}.")
+        raise UsageError(f"{where}.use: must be the name of a tool or package.module:attribute, not {use!r}.")
     config = {key: value for key, value in table.items() if key != "use"}
-    if ":" in use:
-        return _custom(where, name, use, config, place)
-    return [_builtin(where, name, use, config, place)]
-
-
-def _builtin(where: str, name: str, use: str, config: Mapping[str, Any], place: ToolPlace) -> Tool:
-    module = _builtin_module(use)
-    if module is None:
-        known = sorted(found.name for found in pkgutil.iter_modules(builtin.__path__) if _builtin_module(found.name))
-        raise UsageError(
-            f"{where}: there is no built-in tool {use!r}. Built in are {', '.join(known)}; "
-            f'a tool of your own is named by use = "package.module:attribute".'
-        )
-    try:
-        settings = module.Config.model_validate(config)
-    except ValidationError as error:
-        raise UsageError(_wrong_settings(where, error, module.Config)) from error
-    tool: Tool = module.build(name, settings, place)
-    return tool
-
-
-def _builtin_module(name: str) -> Any:
-    """The module of that name when it is a tool: a file with `Config` and `build`. Folders hold parts of tools."""
-    if not any(found.name == name and not found.ispkg for found in pkgutil.iter_modules(builtin.__path__)):
-        return None
-    module = importlib.import_module(f"{builtin.__name__}.{name}")
-    return module if hasattr(module, "Config") and hasattr(module, "build") else None
-
-
-def _custom(where: str, name: str, use: str, config: dict[str, Any], place: ToolPlace) -> Sequence[Tool]:
-    found = _attribute(where, use)
+    found = find(where, use, place.base)
     if isinstance(found, Tool):
         if config:
             raise UsageError(f"{where}.{next(iter(config))}: {use} takes no settings; allowed is only use.")
         return [replace(found, name=name)]
-    if not callable(found):
-        raise UsageError(f"{where}.use: {use} is neither a tool nor a function that makes one.")
-    try:
-        made = found(name, config, place)
-    except UsageError:
-        raise
-    except ValidationError as error:
-        raise UsageError(_wrong_settings(where, error, None)) from error
-    except Exception as error:
-        raise UsageError(f"{where}: {use} failed: {exception_line(error)}") from error
+    if not is_tool_module(found) and not callable(found):
+        raise UsageError(
+            f"{where}.use: {use} is neither a tool, nor a function that makes one, nor a module with Config and build."
+        )
+    made = _made(where, name, use, found, config, place)
     several = [made] if isinstance(made, Tool) else made
     if not isinstance(several, Sequence) or not all(isinstance(tool, Tool) for tool in several):
         raise UsageError(f"{where}.use: {use} must return a tool or a sequence of tools, not {type(made).__name__}.")
     return several
 
 
-def _attribute(where: str, use: str) -> Any:
-    path, _, attribute = use.partition(":")
+def _made(where: str, name: str, use: str, found: Any, config: dict[str, Any], place: ToolPlace) -> Any:
+    """What the code makes of its settings. Whatever it raises becomes a sentence for a person."""
+    settings = found.Config if is_tool_module(found) else None
     try:
-        module: ModuleType = importlib.import_module(path)
+        if settings is None:
+            return found(name, config, place)
+        return found.build(name, settings.model_validate(config), place)
+    except UsageError:
+        raise
+    except ValidationError as error:
+        raise UsageError(_wrong_settings(where, error, settings)) from error
     except Exception as error:
-        raise UsageError(f"{where}.use: {path} can't be imported: {exception_line(error)}") from error
-    try:
-        return getattr(module, attribute)
-    except AttributeError as error:
-        raise UsageError(f"{where}.use: {path} has no attribute {attribute!r}.") from error
+        raise UsageError(f"{where}: {use} failed: {exception_line(error)}") from error
 
 
 def _wrong_settings(where: str, error: ValidationError, config: type[BaseModel] | None) -> str:

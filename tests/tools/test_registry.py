@@ -119,7 +119,7 @@ def test_tools_of_ones_own_are_named_by_module_and_attribute(place: ToolPlace) -
 
 WRONG: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
     ({"serch_logs": {}}, ("tools.serch_logs", "search_logs", "read_more")),
-    ({"x": {"use": "registry"}}, ("tools.x", "no built-in tool 'registry'")),
+    ({"x": {"use": "registry"}}, ("tools.x", "no built-in tool 'registry', and no installed package offers one")),
     ({"x": {"use": "../search_logs"}}, ("tools.x", "no built-in tool")),
     ({"x": {"use": 5}}, ("tools.x.use", "package.module:attribute")),
     ({"x": 5}, ("tools.x: must be a table",)),
@@ -131,7 +131,7 @@ WRONG: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
     ({"search_logs": {}}, ("tools.search_logs.path: Field required",)),
     ({"x": {"use": "no_such_module:ping"}}, ("tools.x.use: no_such_module can't be imported", "No module named")),
     ({"x": {"use": "company_tools:pong"}}, ("tools.x.use: company_tools has no attribute 'pong'",)),
-    ({"x": {"use": "company_tools:number"}}, ("tools.x.use", "neither a tool nor a function")),
+    ({"x": {"use": "company_tools:number"}}, ("tools.x.use", "neither a tool, nor a function")),
     ({"x": {"use": "company_tools:ping", "level": 1}}, ("tools.x.level", "takes no settings")),
     ({"x": {"use": "company_tools:make_none"}}, ("tools.x.use", "must return a tool", "NoneType")),
     ({"x": {"use": "company_tools:make_checked", "level": "low"}}, ("tools.x.level: Input should be a valid integer",)),

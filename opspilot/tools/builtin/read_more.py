@@ -8,7 +8,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from opspilot.core.errors import UsageError
 from opspilot.core.messages import Json
 from opspilot.core.observations import ErrorCode
 from opspilot.core.ports import CallContext
@@ -25,10 +24,8 @@ class Config(BaseModel):
 
 
 def build(name: str, _config: Config, place: ToolPlace) -> Tool:
-    """The tool over the journal of `place`. Raises `UsageError` when there is none."""
+    """The tool over the journal of `place`. Without one, a call says that nothing was kept."""
     journal = place.journal
-    if journal is None:
-        raise UsageError(f"tools.{name}: needs a journal, which is not there.")
 
     @tool(name=name, effect="read", timeout_seconds=20.0)
     def read_more(
@@ -42,6 +39,8 @@ def build(name: str, _config: Config, place: ToolPlace) -> Tool:
         Such a result has `excerpt`, `total_chars` and `read_more`: call this with the `ref` and `offset` given there.
         Returns the `text` of that stretch of the result's JSON, and `next_offset` for the next call (null at the end).
         """
+        if journal is None:
+            raise ToolError("There is no run here, so no result was kept to read on. Ask the tool for less.")
         page = journal.overflow(context.session, ref, offset, limit)
         if page is None:
             raise ToolError(

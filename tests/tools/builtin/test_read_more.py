@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.observations import ErrorCode, Observation
@@ -114,6 +113,8 @@ async def test_a_page_out_of_bounds_is_refused(shelf: Shelf, arguments: dict[str
     assert page.error_code is ErrorCode.INVALID_ARGUMENTS
 
 
-def test_without_a_journal_there_is_nothing_to_read() -> None:
-    with pytest.raises(UsageError, match=r"tools\.read_more: needs a journal"):
-        build("read_more", Config(), ToolPlace(Path(), Path()))
+async def test_without_a_journal_there_is_nothing_to_read() -> None:
+    runtime = ToolRuntime(Registry([build("read_more", Config(), ToolPlace(Path(), Path()))]))
+    page = await read(runtime, {"ref": "r1"})
+    assert (page.ok, page.error_code) == (False, ErrorCode.TOOL_FAILED)
+    assert "no result was kept" in page.message
