@@ -27,6 +27,7 @@ from opspilot.tools.spec import Tool, ToolError, ToolPlace, tool
 _NAMES_SHOWN = 20
 _MAX_LIMIT = 50
 _MAX_CONTEXT = 20
+_CENSUS_SECONDS = 5.0
 _RELATIVE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|sec\w*|m|min\w*|h|hour\w*|hr\w*|d|day\w*|w|week\w*)(?:\s+ago)?")
 _UNIT_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
@@ -153,13 +154,21 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
 
 def _instead(service: str, tally: Tally, files: list[LogFile], zone: tzinfo, deadline: float) -> OtherServices | None:
     """What there is instead of a service that has no line; None when it is there, but for what else was asked."""
-    seen = tally.services
-    if tally.sieved:
-        census = search(files, Query(service=service, limit=0), zone, deadline, whole=True)
-        seen = census.services
-        for coverage, counted in zip(tally.files, census.files, strict=True):
-            coverage.complete = coverage.complete and counted.complete
-    return unknown_service(service, seen, files)
+    if not tally.sieved:
+        certain = all(coverage.complete for coverage in tally.files)
+        others = unknown_service(service, tally.services, files)
+        return None if others is None else replace(others, certain=certain)
+    alone = Query(service=service, limit=0)
+    there = search(files, alone, zone, deadline)
+    if there.matched:
+        return None
+    census = search(files, alone, zone, min(deadline, time.monotonic() + _CENSUS_SECONDS), whole=True)
+    others = unknown_service(service, census.services, files)
+    if others is None:
+        return None
+    certain = all(coverage.complete for coverage in there.files)
+    counted = 0 if all(coverage.complete for coverage in census.files) else census.scanned
+    return replace(others, certain=certain, counted=counted)
 
 
 def _any_spelling(value: object) -> object:

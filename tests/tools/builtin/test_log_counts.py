@@ -75,6 +75,15 @@ def as_cri(event: Event) -> str:
     return f"{event.at:%Y-%m-%dT%H:%M:%S}.5Z stdout F {as_json(event)}"
 
 
+def as_docker(event: Event) -> str:
+    return json.dumps({"log": as_logfmt(event) + "\n", "stream": "stderr", "time": event.at.isoformat()})
+
+
+def as_apache(event: Event) -> str:
+    level = event.level.replace("warning", "warn")
+    return f"[{event.at:%a %b %d %H:%M:%S}.000000 {event.at:%Y}] [core:{level}] [pid 7] {event.message}"
+
+
 def as_klog(event: Event) -> str:
     return f"{event.level[0].upper()}{event.at:%m%d %H:%M:%S}.000000       7 main.go:12] {event.message}"
 
@@ -87,6 +96,8 @@ FORMATS: dict[str, tuple[Render, bool]] = {
     "timed": (as_python, False),
     "nginx-error": (as_nginx, False),
     "cri/json": (as_cri, True),
+    "docker/logfmt": (as_docker, True),
+    "apache-error": (as_apache, False),
     "klog": (as_klog, False),
 }
 """How each format is written, and whether its lines name their service."""
@@ -271,6 +282,21 @@ def test_passing_over_lines_changes_no_count(
     assert sorted(line["line"] for line in result["lines"]) == expected[-50:]
 
 
+def json_with_traces(path: Path, entries: list[tuple[str, list[str]]]) -> list[int]:
+    """Writes JSON lines with traces between them; gives the lines that are, or begin, an error."""
+    lines: list[str] = []
+    errors: list[int] = []
+    for head, trace in entries:
+        level = "error" if "ERROR" in head else "info"
+        errors += [len(lines) + 1] if level == "error" else []
+        lines.append(f'{{"level":"{level}","msg":"m"}}')
+        if trace == TRACE:
+            errors.append(len(lines) + 1)
+            lines += trace
+    path.write_text("\n".join(lines) + "\n")
+    return errors
+
+
 HEADS = st.sampled_from(["2026-11-30 10:00:0%d,000 ERROR a - needle", "2026-11-30 10:00:0%d,000 INFO a - fine"])
 TRACE = ["Traceback (most recent call last):", '  File "x.py", line 1, in f', "    needle()", "ValueError: no needle"]
 JAVA = ["java.lang.Foo: needle", "\tat a.b.C(D.java:7)", "Caused by: a.b.BarException: x", "\t... 3 more"]
@@ -282,8 +308,9 @@ ENTRIES = st.lists(st.tuples(HEADS, st.sampled_from([[], TRACE, JAVA, ["  indent
 def test_an_entry_is_counted_once_whichever_of_its_lines_match(
     build_tool: BuildTool, run_tool: CallTool, tmp_path: Path, entries: list[tuple[str, list[str]]], *, large: bool
 ) -> None:
-    folder = tmp_path / "traces"
+    folder, other = tmp_path / "traces", tmp_path / "json"
     folder.mkdir(exist_ok=True)
+    other.mkdir(exist_ok=True)
     lines: list[str] = []
     starts: list[int] = []
     for number, (head, trace) in enumerate(entries):
@@ -299,6 +326,9 @@ def test_an_entry_is_counted_once_whichever_of_its_lines_match(
     with mock.patch.object(chunks, "CHUNK_BYTES", 150), mock.patch.object(scan, "LARGE_BYTES", 0 if large else 1e9):
         result = run_tool(tool, {"text": "Needle", "limit": 50})
         errors = run_tool(tool, {"level": "error", "limit": 0})
+        mixed = json_with_traces(other / "b.log", entries)
+        in_json = run_tool(build_tool("search_logs", path="json"), {"level": "error", "limit": 50})
+    assert sorted(line["line"] for line in in_json["lines"]) == mixed[-50:]
     assert result["scanned"] == len(lines)
     assert sorted(line["line"] for line in result["lines"]) == expected
     assert errors["matched"] == sum("ERROR" in head for head, _ in entries)

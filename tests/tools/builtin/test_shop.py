@@ -134,6 +134,23 @@ def test_the_catalogue_is_whole(tools: dict[str, Tool], run_tool: CallTool) -> N
         assert {ref.replace(":", ":default/") for ref in wanted if ref} <= known
 
 
+def test_what_other_tools_name_can_be_read(tools: dict[str, Tool], run_tool: CallTool) -> None:
+    passage = run_tool(tools["search_docs"], {"query": ENGLISH})["passages"][0]
+    page = run_tool(tools["read_file"], {"path": passage["file"], "line": passage["line"], "lines": 5})
+    assert page["text"].split("\n")[0] == passage["text"].split("\n")[0]
+    payment = run_tool(tools["search_resource"], {"query": "payment"})["resources"][0]
+    assert run_tool(tools["read_file"], {"path": payment["annotations"]["shop.example/runbook"]})["total_lines"] > 5
+    assert "name: payment" in run_tool(tools["read_file"], {"path": payment["file"], "line": payment["line"]})["text"]
+
+
+def test_who_owns_what_the_payment_service_depends_on(tools: dict[str, Tool], run_tool: CallTool) -> None:
+    result = run_tool(tools["search_resource"], {"query": "payment", "relation": "dependsOn"})
+    assert {(row["name"], row["owner"]) for row in result["related"]} == {
+        ("payment-db", "team-payments"),
+        ("accounts", "team-platform"),
+    }
+
+
 def test_a_restart_can_be_counted_by_its_key(tools: dict[str, Tool], run_tool: CallTool, shop: Path) -> None:
     tool = tools["restart_service"]
     asked = {"service": "payment", "reason": "to free connections that hang"}

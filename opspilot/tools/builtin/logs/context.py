@@ -10,7 +10,7 @@ from opspilot.tools.builtin.logs.evidence import Evidence
 _BEFORE_BYTES = 64 * 1024
 _LINE_BYTES = 16 * 1024
 _LINE_CHARACTERS = 200
-_MAX_CHARACTERS = 6_000
+_MAX_CHARACTERS = 4_000
 
 Around = tuple[list[str], list[str]]
 
@@ -18,7 +18,7 @@ Around = tuple[list[str], list[str]]
 def lines_around(
     found: Iterable[Evidence], count: int, paths: Mapping[str, Path], stopped: Callable[[], bool]
 ) -> dict[tuple[str, int], Around]:
-    """The `count` lines before and after each entry, by its file and offset, until 6,000 characters are reached."""
+    """The `count` lines before and after each entry, by its file and offset, until 4,000 characters are reached."""
     around: dict[tuple[str, int], Around] = {}
     left = _MAX_CHARACTERS
     for evidence in found:

@@ -27,7 +27,7 @@ def report(
     result: dict[str, Json] = {"matched": tally.matched, "scanned": tally.scanned}
     notes = _notes(tally, query, zone)
     if others is not None:
-        notes.insert(0, _service_note(others, query.service, complete=all(file.complete for file in tally.files)))
+        notes.insert(0, _service_note(others, query.service))
     if notes:
         result["notes"] = notes
     if query.sort_by:
@@ -106,12 +106,12 @@ def _notes(tally: Tally, query: Query, zone: tzinfo) -> list[str]:
 def _range_note(coverage: Coverage) -> str:
     if coverage.disordered:
         return f"{coverage.name} is not in order by time, so that all of it had to be read for the time range."
-    if not coverage.sought:
+    if not coverage.sought or not coverage.complete:
         return ""
     first = f"from line {coverage.first_line:,} on " if coverage.first_line else ""
     return (
-        f"Of {coverage.name} only the {coverage.lines:,} lines {first}that the time range lies in were read: its lines "
-        f"are in order by time in these and in {coverage.places:,} other places that were looked at."
+        f"Of {coverage.name} only the {coverage.lines:,} lines {first}that the time range lies in were read: the file "
+        f"is in order by time at all {coverage.places:,} places that were looked at."
     )
 
 
@@ -222,10 +222,12 @@ def _line(evidence: Evidence, zone: tzinfo, around: Mapping[tuple[str, int], Aro
     return {key: value for key, value in row.items() if value is not None}
 
 
-def _service_note(others: OtherServices, wanted: str, *, complete: bool) -> str:
+def _service_note(others: OtherServices, wanted: str) -> str:
     if others.surely is not None:
         return f"There is no service {wanted!r}; these are the lines of {others.surely!r}."
-    return f"There is no service {wanted!r} in {'these logs' if complete else 'the part that was looked at'}."
+    where = "these logs" if others.certain else "the part that was looked at"
+    counted = f" Services were counted in {others.counted:,} lines." if others.counted else ""
+    return f"There is no service {wanted!r} in {where}.{counted}"
 
 
 def _iso(seconds: float | None, zone: tzinfo) -> str | None:

@@ -17,7 +17,7 @@ from opspilot.tools.builtin.logs.chunks import (
     open_log,
     read_chunks,
 )
-from opspilot.tools.builtin.logs.entries import Assembler, Entry, cause_of
+from opspilot.tools.builtin.logs.entries import Assembler, Entry, cause_of, may_continue
 from opspilot.tools.builtin.logs.files import LogFile
 from opspilot.tools.builtin.logs.formats import TEXT, detect_format, parse_line
 from opspilot.tools.builtin.logs.levels import level_in_words
@@ -73,7 +73,8 @@ class Scan:
         self.assembler = Assembler(heads=False)
         self.wrapper = ""
         self.inner = TEXT
-        self.before: str | LogLine | None = None
+        self.before: bytes | str | LogLine | None = None
+        self.mild: tuple[bytes, int, int] | None = None
         self.next_number = 1
         self.latest: float | None = None
         self.disordered = False
@@ -170,7 +171,7 @@ class Scan:
             return 1
 
         def look(data: bytes) -> None:
-            first = next((at for line in data.split(b"\n")[:5] if (at := self._time_of(line)) is not None), None)
+            first = next((at for line in data.split(b"\n", 5)[:5] if (at := self._time_of(line)) is not None), None)
             self.coverage.places += first is not None
             self.disordered = self.disordered or (first is not None and first >= since)
 
@@ -184,10 +185,10 @@ class Scan:
         self.coverage.sought = False
         self.coverage.disordered = True
         after = self.next_number
-        self.before = None
+        self.before = self.mild = None
         self.next_number = self.coverage.first_line = 1
         self._read(0, part.start, stopped)
-        self.before = None
+        self.before = self.mild = None
         self.next_number = after
         if part.end < self.file.size_bytes:
             self._read(part.end, None, stopped)
@@ -217,12 +218,15 @@ class Scan:
         self._finish()
 
     def _finish(self) -> None:
+        """Look at the entries that nothing can be added to any more."""
         for entry in self.assembler.finish():
             self._look_at(entry)
 
     def _take(self, chunk: Chunk, stopped: Callable[[], bool]) -> None:
         """Look at the lines of a chunk, or at those of them that a sieve lets through; count them all."""
         data = chunk.data
+        if self.coverage.sought:
+            self._look_at_order(data)
         if self.sieve is None or chunk.line_bytes:
             self._feed(chunk, 0, len(data), stopped)
             return
@@ -232,13 +236,19 @@ class Scan:
                 passed = data.count(b"\n", position, start)
                 self._count(passed)
                 self._finish()
-                self.before = None
+                self.before = self.mild = None
             self._feed(chunk, start, end, stopped)
             position = end
         if position < len(data):
             self._count(data.count(b"\n", position) + (not data.endswith(b"\n")))
         if stopped():
             raise _Stopped
+
+    def _look_at_order(self, data: bytes) -> None:
+        moment = next((found for line in data.split(b"\n", 5)[:5] if (found := self._time_of(line)) is not None), None)
+        if moment is not None:
+            self.coverage.places += 1
+            self._note_order(moment)
 
     def _count(self, lines: int) -> None:
         self.next_number += lines if self.coverage.first_line else 0
@@ -257,9 +267,29 @@ class Scan:
             if total > MAX_LINE_BYTES:
                 kept = line[:MAX_LINE_BYTES]
                 self._note_long_line(number, total - line.endswith(b"\r"), len(kept))
-            for entry in self.assembler.feed(kept.removesuffix(b"\r"), number, offset):
-                self._look_at(entry)
+            if not self._passes_over(kept, number, offset):
+                for entry in self.assembler.feed(kept.removesuffix(b"\r"), number, offset):
+                    self._look_at(entry)
             offset += len(line) + 1
+
+    def _passes_over(self, line: bytes, number: int, offset: int) -> bool:
+        """Is this line surely too mild? It waits, since the next line might make it an entry of several lines."""
+        level = self.query.level
+        if not self.peeks or level is None:
+            return False
+        head = not may_continue(line, 0)
+        mild, self.mild = self.mild, None
+        if mild is not None:
+            if head:
+                self.before = mild[0]
+            else:
+                for entry in self.assembler.feed(*mild):
+                    self._look_at(entry)
+        if not head or not surely_milder(line, self.inner, level):
+            return False
+        self._finish()
+        self.mild = (line.removesuffix(b"\r"), number, offset)
+        return True
 
     def _note_long_line(self, number: int, total: int, kept: int) -> None:
         self.long_lines += 1
@@ -270,10 +300,6 @@ class Scan:
 
     def _look_at(self, entry: Entry) -> None:
         query = self.query
-        peeked = query.level if self.peeks and entry.count == 1 else None
-        if peeked is not None and surely_milder(entry.lines[0], self.inner, peeked):
-            self.before = _text(entry.lines[0])
-            return
         text = _text(b"\n".join(entry.lines))
         where = f"{self.file.name}:{entry.number}"
         if entry.cut:
@@ -334,6 +360,8 @@ class Scan:
         if line.time is not None:
             self._note_order(line.time)
             return line, line.time
+        if isinstance(before, bytes):
+            before = _text(before)
         if isinstance(before, str):
             before = parse_line(before.partition("\n")[0], self.inner, self.clock)
         return line, before.time if before is not None else None

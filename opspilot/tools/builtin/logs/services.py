@@ -18,12 +18,15 @@ _REFERENCE = re.compile(r"^(?:component|resource|system|api):(?:[\w.-]+/)?(?=.)"
 class OtherServices:
     """Services instead of one that isn't there: all with their lines, those whose names are near, the one surely meant.
 
-    `services` comes with the most frequent first. `surely` is None when none or several could be meant.
+    `services` comes with the most frequent first. `surely` is None when none or several could be meant. `certain`: all
+    lines were looked at for the one that isn't there; `counted`: the lines that `services` are counted in, 0 for all.
     """
 
     services: tuple[tuple[str, int], ...]
     near: tuple[str, ...]
     surely: str | None
+    certain: bool = True
+    counted: int = 0
 
 
 def normal_service(name: str) -> str:
