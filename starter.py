@@ -2,11 +2,13 @@
 
 import asyncio
 import getpass
+import inspect
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
+from opspilot.texts.language import Language, call_program, language_of, speak, text
 
 if TYPE_CHECKING:
     from opspilot.attendant import Attendant, View
@@ -28,27 +31,48 @@ CLOSED_PIPE = 141
 PATIENCE_SECONDS = 2.0
 """How long a question may wait for a worker before the person is told what it waits for."""
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Ask about your systems; watch it think and act.",
-)
+# Help is made while this is imported, so it is in the locale's language.
+speak(language_of(os.environ))
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, help=text("help"))
 
-Local = Annotated[bool, typer.Option("--local", help="Use the stack on this machine; it is started when needed.")]
-Probe = Annotated[bool, typer.Option("--model", help="Ask the model at most three tiny questions; see what it can do.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one event object a line, and nothing else.")]
-SessionName = Annotated[str, typer.Argument(help="The session's name, as `ask` prints it.")]
+
+def _known_sessions(incomplete: str) -> list[str]:
+    """For the shell, when a session's name is being typed."""
+    with suppress(OpsPilotError), _journal(_settings()) as journal:
+        return [row.id for row in journal.sessions(limit=200) if row.id.startswith(incomplete)]
+    return []
+
+
+def _known_tools(incomplete: str) -> list[str]:
+    """For the shell, when a tool's name is being typed."""
+    with suppress(OpsPilotError):
+        return [name for name in _settings().tools if name.startswith(incomplete)]
+    return []
+
+
+Local = Annotated[bool, typer.Option("--local", help=text("help.local"))]
+AsJson = Annotated[bool, typer.Option("--json", help=text("help.json"))]
+Lang = Annotated[Language, typer.Option("--lang", help=text("help.lang"))]
+SessionName = Annotated[str, typer.Argument(help=text("help.name"), autocompletion=_known_sessions)]
 
 
 def command(work: Callable[..., int]) -> Callable[..., None]:
-    """Make a function a command: what it returns is the exit status; a failure is a sentence and another status."""
+    """Make a function a command: what it returns is the exit status; a failure is a sentence and another status.
+
+    Each command has `--lang`, and finds its own help in the catalogue.
+    """
 
     @wraps(work)
-    def run(*arguments: Any, **named: Any) -> None:
+    def run(*arguments: Any, lang: Language, **named: Any) -> None:
+        speak(language_of(os.environ) if lang is Language.AUTO else lang)
         raise typer.Exit(int(_guarded(lambda: work(*arguments, **named))))
 
-    return app.command()(run)
+    # What typer reads: the parameters of the work, and one more.
+    signature = inspect.signature(work)
+    lang = inspect.Parameter("lang", inspect.Parameter.KEYWORD_ONLY, default=Language.AUTO, annotation=Lang)
+    run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), lang])  # type: ignore[attr-defined]
+    run.__annotations__ = {**work.__annotations__, "lang": Lang}
+    return app.command(help=text(f"help.{work.__name__}"))(run)
 
 
 def _guarded(work: Callable[[], int]) -> int:
@@ -76,47 +100,53 @@ def _guarded(work: Callable[[], int]) -> int:
 
 
 @command
-def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know; `-` reads it from standard input.")],
+def ask(  # noqa: PLR0913 options are parameters
+    question: Annotated[str, typer.Argument(help=text("help.question"))],
     *,
     local: Local = False,
     json: AsJson = False,
-    session: Annotated[str, typer.Option(help="Go on in this session, or begin one of this name.")] = "",
-    only: Annotated[str, typer.Option(metavar="TOOL", help="Allow this one tool, once a step.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="With --only: the tool must be called first.")] = False,
-    max_steps: Annotated[
-        int | None, typer.Option(min=1, help="Stop after so many steps. Default: limits.steps.")
-    ] = None,
+    session: Annotated[str, typer.Option(help=text("help.session"), autocompletion=_known_sessions)] = "",
+    only: Annotated[str, typer.Option(metavar="TOOL", help=text("help.only"), autocompletion=_known_tools)] = "",
+    force: Annotated[bool, typer.Option("--force", help=text("help.force"))] = False,
+    max_steps: Annotated[int | None, typer.Option(min=1, help=text("help.max_steps"))] = None,
+    max_seconds: Annotated[float | None, typer.Option(min=1, help=text("help.max_seconds"))] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help=text("help.max_tokens"))] = None,
+    max_failures: Annotated[int | None, typer.Option(min=1, help=text("help.max_failures"))] = None,
 ) -> int:
     """Ask, and watch until there is an answer."""
     from opspilot import refusals
     from opspilot.client import new_session
     from opspilot.core.contract import Mode
 
-    text = sys.stdin.read() if question == "-" else question
-    refusals.check_text(text)
+    asked_text = sys.stdin.read() if question == "-" else question
+    refusals.check_text(asked_text)
     if session:
         refusals.check_session(session)
     if force and not only:
-        raise UsageError("--force needs --only TOOL: it says which tool must be called.")
+        raise UsageError(text("refused.force"))
     settings = _settings()
     endpoint = _endpoint(settings, local=local, asking=True)
     if only and endpoint and only not in settings.tools:
-        raise UsageError(f"There is no tool {only}. Configured are: {', '.join(settings.tools) or 'none'}.")
-    limits = settings.limits.as_limits()
-    if max_steps is not None:
-        limits = replace(limits, steps=max_steps)
+        names = ", ".join(settings.tools) or text("refused.none")
+        raise UsageError(text("refused.no_tool", tool=only, tools=names))
+    given: dict[str, Any] = {
+        "steps": max_steps,
+        "active_seconds": max_seconds,
+        "tokens": max_tokens,
+        "failures_in_a_row": max_failures,
+    }
+    limits = replace(settings.limits.as_limits(), **{name: most for name, most in given.items() if most is not None})
     name = session or new_session()
 
     async def run() -> int:
         async with _pilot(settings, endpoint) as (pilot, attendant):
             hint = asyncio.create_task(_say_when_nobody_works(pilot))
             try:
-                asked = await pilot.ask(text, name, limits=limits, mode=Mode(only or None, force))
+                asked = await pilot.ask(asked_text, name, limits=limits, mode=Mode(only or None, force))
             except asyncio.CancelledError:
                 with suppress(OpsPilotError):
                     await pilot.stop(name, "Ctrl-C")
-                _say(f"Stopped before the question was accepted. Was it all the same? starter.py watch {name}")
+                _say(text("attend.stopped_early", session=name))
                 raise
             finally:
                 hint.cancel()
@@ -143,15 +173,18 @@ def watch(session: SessionName, *, local: Local = False, json: AsJson = False) -
 def answer(
     session: SessionName,
     *,
-    approve: Annotated[bool, typer.Option("--approve", help="Let the call run as shown.")] = False,
-    reject: Annotated[bool, typer.Option("--reject", help="Don't let it run.")] = False,
-    values: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="Give or change a value.")] = [],  # noqa: B006 typer's way
-    call: Annotated[str, typer.Option(help="Which call, such as 3.1, when several wait.")] = "",
-    comment: Annotated[str, typer.Option(help="Why; the model reads it after a rejection.")] = "",
+    approve: Annotated[bool, typer.Option("--approve", help=text("help.approve"))] = False,
+    reject: Annotated[bool, typer.Option("--reject", help=text("help.reject"))] = False,
+    values: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help=text("help.set"))] = [],  # noqa: B006 typer's way
+    call: Annotated[str, typer.Option(help=text("help.call"))] = "",
+    comment: Annotated[str, typer.Option(help=text("help.comment"))] = "",
     local: Local = False,
+    json: AsJson = False,
 ) -> int:
     """Answer what a run waits for; without an action, list it."""
     from opspilot.answering import Reply, answer_question, chosen_action
+    from opspilot.jsonlines import json_line
+    from opspilot.listing import question_line
 
     reply = Reply(chosen_action(approve=approve, reject=reject, values=values), call, comment, tuple(values))
     settings = _settings()
@@ -159,7 +192,7 @@ def answer(
 
     async def run() -> int:
         async with _pilot(settings, endpoint) as (pilot, _):
-            await answer_question(pilot, _principal(), session, reply, typer.echo)
+            await answer_question(pilot, _principal(), session, reply, typer.echo, json_line if json else question_line)
             return 0
 
     return _run(run())
@@ -169,6 +202,7 @@ def answer(
 def cancel(session: SessionName, *, local: Local = False) -> int:
     """Stop a session's run. What it found is kept."""
     from opspilot.core.entries import Kind
+    from opspilot.endings import ending
 
     settings = _settings()
     endpoint = _endpoint(settings, local=local)
@@ -181,44 +215,75 @@ def cancel(session: SessionName, *, local: Local = False) -> int:
                 async with asyncio.timeout(15):
                     async for entry in pilot.watch(session, after):
                         if entry.kind is Kind.RUN_STOPPED:
-                            typer.echo(str(entry.data["message"]))
+                            typer.echo(ending(entry.data))
                             return 0
-            typer.echo("Asked the run to stop; it does as soon as a worker takes notice.")
+            typer.echo(text("cancel.asked"))
             return 0
 
     return _run(run())
 
 
 @command
-def sessions(*, json: AsJson = False) -> int:
-    """List the sessions in the journal, latest first."""
+def sessions(
+    *,
+    json: AsJson = False,
+    status: Annotated[str, typer.Option(help=text("help.status"))] = "",
+    waiting: Annotated[bool, typer.Option("--waiting", help=text("help.waiting"))] = False,
+    user: Annotated[str, typer.Option(help=text("help.user"))] = "",
+    since: Annotated[str, typer.Option(help=text("help.since"))] = "",
+    until: Annotated[str, typer.Option(help=text("help.until"))] = "",
+    contains: Annotated[str, typer.Option("--text", help=text("help.text"))] = "",
+    limit: Annotated[int, typer.Option(min=1, help=text("help.limit"))] = 50,
+) -> int:
+    """List sessions: a table at a terminal, else a line for each."""
     from opspilot import listing
+    from opspilot.moments import moment
 
+    now = datetime.now().astimezone()
+    wanted = listing.Wanted(
+        state=status,
+        waiting=waiting,
+        owner=user,
+        text=contains,
+        since=moment(since, now) if since else None,
+        until=moment(until, now) if until else None,
+        limit=limit,
+    )
     with _journal(_settings()) as journal:
-        for row in journal.sessions():
-            typer.echo(listing.session_json(row) if json else listing.session_line(row))
+        listing.print_sessions(journal, wanted, sys.stdout, now, as_json=json)
     return 0
 
 
 @command
 def show(session: SessionName, *, json: AsJson = False) -> int:
     """Print everything that was said and seen in a session."""
-    settings = _settings()
-    view = _view(json=json)
-    with _journal(settings) as journal:
-        if journal.session(session) is None:
-            raise UsageError(f"There is no session {session} in this journal. `starter.py sessions` lists them.")
-        for entry in journal.read(session):
+    from opspilot import refusals
+    from opspilot.tools.redaction import redact
+    from opspilot.transcript import transcript
+
+    with _journal(_settings()) as journal:
+        row = journal.session(session)
+        if row is None:
+            raise refusals.no_session(session)
+        entries = journal.read(session)
+    if json:
+        view = _view(json=True)
+        for entry in entries:
             view.show(entry)
+    else:
+        shown = [replace(entry, data=redact(dict(entry.data))) for entry in entries]
+        typer.echo(transcript(replace(row, title=redact(row.title)), shown), nl=False)
     return 0
 
 
 @command
-def up() -> int:
+def up(*, json: AsJson = False) -> int:
     """Start the stack on this machine, or repair it."""
+    from opspilot.jsonlines import json_line
+
     endpoint = _endpoint(_settings(), local=True, asking=True)
     assert endpoint is not None
-    typer.echo(f"Temporal answers at {endpoint.address}; its console is at {endpoint.console}")
+    typer.echo(json_line(endpoint) if json else text("up.ready", address=endpoint.address, console=endpoint.console))
     return 0
 
 
@@ -232,9 +297,16 @@ def down() -> int:
 
 
 @command
-def doctor(*, local: Local = False, model: Probe = False) -> int:
+def doctor(
+    *,
+    local: Local = False,
+    json: AsJson = False,
+    fix: Annotated[bool, typer.Option("--fix", help=text("help.fix"))] = False,
+    model: Annotated[bool, typer.Option("--model", help=text("help.model"))] = False,
+) -> int:
     """Say what is configured, reachable and missing, and what to do about it."""
-    from opspilot.doctor import examine
+    from opspilot.doctor import examine, report
+    from opspilot.local import remembered
 
     settings = _settings()
     if model:
@@ -242,19 +314,11 @@ def doctor(*, local: Local = False, model: Probe = False) -> int:
 
         findings = examine_model(settings.model)
     else:
-        endpoint = _endpoint(settings, local=local)
-        findings = examine(settings, _principal(), endpoint.address if endpoint else None)
+        # Who only looks starts nothing.
+        endpoint = _endpoint(settings, local=local, asking=fix) if local or fix else remembered(settings)
+        findings = examine(settings, _principal(), endpoint.address if endpoint else None, repair=fix)
 
-    async def run() -> int:
-        well = True
-        async for finding in findings:
-            typer.echo(f"{'ok     ' if finding.ok else 'MISSING'} {finding.name}: {finding.text}")
-            if finding.fix:
-                typer.echo(f"        {finding.fix}")
-            well = well and finding.ok
-        return 0 if well else 1
-
-    return _run(run())
+    return _run(report(findings, typer.echo, as_json=json))
 
 
 # ---------------------------------------------------------------- wiring
@@ -267,32 +331,15 @@ def _settings() -> "Settings":
 
 
 def _place(settings: "Settings") -> "Place":
-    from opspilot.embedded import Deadlines, Place, code_digest
-    from opspilot.settings import CONFIG_VARIABLE
+    from opspilot.local import place
 
-    root = Path(__file__).resolve().parent
-    return Place(
-        state=settings.state_dir.resolve(),
-        worker=root / "worker.py",
-        digest=code_digest(root, settings.digest()),
-        # Handed on whole, unread: what of it is a setting is the worker's business.
-        environment={**os.environ, **({CONFIG_VARIABLE: str(settings.file)} if settings.file else {})},
-        folder=settings.base,
-        task_queue=settings.temporal.task_queue,
-        deadlines=Deadlines(drain=settings.worker.graceful_shutdown_seconds + 10),
-    )
+    return place(settings, Path(__file__).resolve().parent, os.environ)
 
 
 def _endpoint(settings: "Settings", *, local: bool, asking: bool = False) -> "Endpoint | None":
-    """The local stack, brought up, when it is wanted; None means the Temporal that `temporalio.envconfig` names."""
-    from temporalio.envconfig import ClientConfig
+    from opspilot.local import endpoint
 
-    from opspilot import embedded
-
-    if not local and (ClientConfig.load_client_connect_config() or not embedded.wanted(settings.state_dir)):
-        return None
-    prepare = settings.local.prepare if asking else ()
-    return embedded.ensure(_place(settings), _say, prepare=prepare, any_worker=not asking)
+    return endpoint(settings, lambda: _place(settings), _say, wished=local, asking=asking)
 
 
 def _principal() -> "Principal":
@@ -343,7 +390,7 @@ async def _pilot(
 async def _say_when_nobody_works(pilot: "OpsPilot") -> None:
     await asyncio.sleep(PATIENCE_SECONDS)
     if await pilot.has_worker() is False:
-        _say("No worker is running; waiting for one. Start it with: python worker.py")
+        _say(text("attend.no_worker_yet"))
 
 
 def _default_console(target: str) -> str:
@@ -353,13 +400,15 @@ def _default_console(target: str) -> str:
 
 
 def _view(*, json: bool, address: str = "", namespace: str = "default") -> "View":
-    from opspilot.terminal import JsonView, TerminalView
+    from opspilot.jsonlines import JsonView
+    from opspilot.terminal import TerminalView
+    from opspilot.tools.redaction import redact
 
-    return JsonView(sys.stdout) if json else TerminalView(sys.stdout, namespace, address)
+    return JsonView(sys.stdout, redact) if json else TerminalView(sys.stdout, namespace, address)
 
 
 def _say(sentence: str) -> None:
-    from opspilot.terminal import printable
+    from opspilot.folding import printable
 
     print(printable(sentence), file=sys.stderr, flush=True)  # noqa: T201 a command line talks
 
@@ -370,7 +419,12 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 
 def main() -> None:
     """Run a command."""
-    app(prog_name="starter.py")
+    # What the locale can't write becomes `?`, and what isn't text is refused with a sentence, not with a trace.
+    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "replace"), (sys.stderr, "replace")):
+        stream.reconfigure(errors=errors)  # type: ignore[union-attr]
+    program = Path(sys.argv[0]).name
+    call_program(program)
+    app(prog_name=program)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,11 @@ from opspilot.client import OpsPilot
 from opspilot.core.contract import Status
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import OpsPilotError, UsageError
-from opspilot.core.interrupts import Principal
+from opspilot.core.interrupts import InterruptType, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.ports import Draft
 from opspilot.prompting import Prompt, Question
+from opspilot.texts.language import text
 
 GLANCE_SECONDS = 0.2
 QUIET_SECONDS = 0.4
@@ -101,7 +102,7 @@ class Attendant:
                 return following.result()
             if assisting.done():
                 return assisting.result()
-            self._say(f"Left; the run goes on. Come back with: starter.py watch {session}")
+            self._say(text("attend.left", session=session))
             return ExitStatus.CANCELLED
         finally:
             self._view.pause()
@@ -200,9 +201,11 @@ class Attendant:
             what = f"{call} {question.get('tool', '')}".strip()
             which = f" --call {call}" if several else ""
             action = (
-                "--approve | --reject" if question.get("kind") == "confirm_risky" else "--set name=value | --reject"
+                "--approve | --reject"
+                if question.get("kind") == InterruptType.CONFIRM_RISKY
+                else "--set name=value | --reject"
             )
-            self._say(f"Waits for a person: {what}. Answer with: starter.py answer {session}{which} {action}")
+            self._say(text("attend.waits", what=what, session=session, which=which, action=action))
 
     @contextmanager
     def _on_interrupt(self, session: str, left: asyncio.Event, *, stoppable: bool) -> Iterator[None]:
@@ -215,7 +218,7 @@ class Attendant:
                 return
             self._stopping = True
             self._view.pause()
-            self._say("Stopping the run. Press Ctrl-C again to leave it to itself.")
+            self._say(text("attend.stopping"))
             stopping.add(asyncio.create_task(self._stop(session)))
 
         loop.add_signal_handler(signal.SIGINT, interrupted)

@@ -58,12 +58,13 @@ from opspilot.core.contract import (
     UserMessage,
 )
 from opspilot.core.entries import Entry, Kind, message_key
-from opspilot.core.errors import OpsPilotError, UsageError
+from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Answer, Principal
 from opspilot.core.limits import Limits
 from opspilot.core.ports import Draft
 from opspilot.journal.queries import InterruptRow, SessionRow
 from opspilot.journal.store import SqlJournal
+from opspilot.texts.language import text as say
 
 ASK_SECONDS = 60.0
 """How long a message is offered to a run before we say that nobody took it."""
@@ -169,7 +170,7 @@ class OpsPilot:
             await handle.signal(ANSWER_SIGNAL, answer, rpc_timeout=timedelta(seconds=ANSWER_SECONDS))
         except RPCError as error:
             raise self._refused(error, session) from None
-        return AnswerReceipt("No worker answers right now. The answer is kept and taken up when one is back.")
+        return AnswerReceipt(say("answer.kept"))
 
     async def stop(self, session: str, reason: str = "") -> None:
         """Ask the session's run to end as `cancelled`. Raises `UsageError` when none is open."""
@@ -239,10 +240,7 @@ class OpsPilot:
 
     def _check_owner(self, session: SessionRow) -> None:
         if session.owner != self._principal.id and "admin" not in self._principal.roles:
-            raise UsageError(
-                f"Session {session.id} belongs to {session.owner}, and only its owner may ask in it. "
-                "Ask without --session to start one of your own."
-            )
+            raise refusals.not_owner(session.id, session.owner)
 
     async def _not_taken(self, session: str, seconds: float, trouble: RPCError | None) -> OpsPilotError:
         if trouble is not None and trouble.status is RPCStatusCode.UNAVAILABLE:
@@ -298,7 +296,7 @@ class OpsPilot:
     async def hindrance(self, session: str) -> str:
         """Why the run may not be getting on: nobody works, or something is tried again. Empty when nothing is known."""
         if await self.has_worker() is False:
-            return "No worker is running; the run goes on as soon as one is back."
+            return say("attend.no_worker")
         handle = self._temporal.get_workflow_handle(session)
         try:
             description = await handle.describe(rpc_timeout=timedelta(seconds=QUERY_SECONDS))
@@ -377,7 +375,7 @@ class OpsPilot:
         """One session. Raises `UsageError` when the journal has none of that name."""
         found = await self._reading(self._journal.session, session)
         if found is None:
-            raise UsageError(f"There is no session {session} in this journal. `starter.py sessions` lists them.")
+            raise refusals.no_session(session)
         return found
 
     async def show(self, session: str) -> tuple[Entry, ...]:

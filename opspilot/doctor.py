@@ -1,16 +1,31 @@
-"""Looks at everything that a run needs and says what is there, what is missing, and what to do about it."""
+"""Looks at everything that a run needs and says what is there, what is missing, and what to do about it.
 
-from collections.abc import AsyncIterator
+With `repair` it does what it can itself: folders, the index of documents, search attributes. Starts no process.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from temporalio.client import Client
 from temporalio.service import RPCError
 
 from opspilot.client import OpsPilot
 from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Principal
+from opspilot.folding import printable
 from opspilot.journal.store import SqlJournal
+from opspilot.jsonlines import json_line
 from opspilot.settings import FILE_NAME, Settings
-from opspilot.temporal import connect, require_search_attributes
+from opspilot.temporal import connect, register_search_attributes, require_search_attributes
+from opspilot.texts.language import text
+from opspilot.tools.builtin.docs.index import DocsIndex, IndexBusy
+from opspilot.tools.registry import build_registry
+from opspilot.tools.spec import ToolPlace
+
+REGISTER_SECONDS = 30.0
+DOCUMENTS = "search_docs"
 
 
 @dataclass(frozen=True)
@@ -23,59 +38,144 @@ class Finding:
     fix: str = ""
 
 
-async def examine(settings: Settings, principal: Principal, address: str | None) -> AsyncIterator[Finding]:
-    """Each finding as it is made. `address` is the local stack's; None means what `temporalio.envconfig` names."""
-    where = str(settings.file) if settings.file else f"no {FILE_NAME} in {settings.base}, so the defaults"
-    yield Finding("settings", ok=True, text=where)
-    tools = ", ".join(settings.tools)
-    yield Finding(
-        "tools", bool(tools), tools or "none", "" if tools else f"Name some in {FILE_NAME}: [tools.search_docs]"
-    )
-    offline = settings.model.adapter == "demo"
-    yield Finding(
-        "model",
-        ok=True,
-        text="demo (offline), which plans by rules"
-        if offline
-        else f"{settings.model.adapter} {settings.model.name}".strip(),
-        fix="For a real model set OPENAI_API_KEY, or model.base_url for a server of your own." if offline else "",
-    )
-    journal: SqlJournal | None = None
-    try:
-        settings.state_dir.mkdir(parents=True, exist_ok=True)
-        journal = SqlJournal(settings.journal)
-        yield Finding("journal", ok=True, text=f"readable, id {journal.id}")
-    except (OpsPilotError, OSError) as error:
-        yield Finding("journal", ok=False, text=str(error), fix="See OPSPILOT_JOURNAL and OPSPILOT_STATE_DIR.")
-    async for finding in _temporal(settings, principal, address, journal):
-        yield finding
-    if journal is not None:
-        journal.close()
-
-
-async def _temporal(
-    settings: Settings, principal: Principal, address: str | None, journal: SqlJournal | None
+async def examine(
+    settings: Settings, principal: Principal, address: str | None, *, repair: bool = False
 ) -> AsyncIterator[Finding]:
+    """Each finding as it is made. `address` is the local stack's; None means what `temporalio.envconfig` names."""
+    yield Finding("settings", ok=True, text=_where(settings))
+    yield _model(settings)
+    yield _state_folder(settings, repair=repair)
+    journal = _journal(settings)
+    yield journal if isinstance(journal, Finding) else Finding("journal", True, text("doctor.journal", id=journal.id))
+    for finding in await asyncio.to_thread(lambda: list(_tools(settings, repair=repair))):
+        yield finding
     try:
         client = await connect(address)
     except OpsPilotError as error:
-        yield Finding("temporal", ok=False, text=str(error), fix="starter.py up")
-        return
-    where = f"{client.service_client.config.target_host}, namespace {client.namespace}"
-    yield Finding("temporal", ok=True, text=f"answers at {where}")
-    try:
-        await require_search_attributes(client)
-        yield Finding("search attributes", ok=True, text="all there")
-    except OpsPilotError as error:
-        text, _, fix = str(error).partition(" Register them: ")
-        yield Finding("search attributes", ok=False, text=text, fix=fix)
-    except RPCError as error:
-        yield Finding("search attributes", ok=False, text=error.message, fix="May this user call the operator service?")
-    if journal is None:
-        return
-    pilot = OpsPilot(client, journal, principal, settings.temporal.task_queue)
-    queue = f"task queue {settings.temporal.task_queue}"
-    if await pilot.has_worker():
-        yield Finding("worker", ok=True, text=f"asks for work on {queue}")
+        yield Finding("temporal", ok=False, text=str(error), fix=text("doctor.temporal.fix"))
     else:
-        yield Finding("worker", ok=False, text=f"none asks for work on {queue}", fix="python worker.py")
+        where = client.service_client.config.target_host
+        yield Finding("temporal", ok=True, text=text("doctor.temporal", where=where, namespace=client.namespace))
+        yield await _search_attributes(client, repair=repair)
+        if isinstance(journal, SqlJournal):
+            yield await _worker(settings, OpsPilot(client, journal, principal, settings.temporal.task_queue))
+    finally:
+        if isinstance(journal, SqlJournal):
+            journal.close()
+
+
+async def report(findings: AsyncIterator[Finding], print_line: Callable[[str], None], *, as_json: bool) -> int:
+    """Print each finding as it comes. The exit status: 0 when all is well, else 1."""
+    well = True
+    async for finding in findings:
+        well = well and finding.ok
+        if as_json:
+            print_line(json_line(finding))
+            continue
+        mark = text("doctor.ok") if finding.ok else text("doctor.missing")
+        print_line(printable(f"{mark:<7} {finding.name}: {finding.text}"))
+        if finding.fix:
+            print_line(printable(f"        → {finding.fix}"))
+    return 0 if well else 1
+
+
+def _where(settings: Settings) -> str:
+    if settings.file:
+        return str(settings.file)
+    return text("doctor.settings.none", file=FILE_NAME, folder=settings.base)
+
+
+def _model(settings: Settings) -> Finding:
+    if settings.model.adapter == "demo":
+        return Finding("model", ok=True, text=text("doctor.model.demo"), fix=text("doctor.model.fix"))
+    name = f"{settings.model.adapter} {settings.model.name}".strip()
+    where = text("doctor.model.at", where=settings.model.base_url) if settings.model.base_url else ""
+    return Finding("model", ok=True, text=name + where)
+
+
+def _state_folder(settings: Settings, *, repair: bool) -> Finding:
+    folder = settings.state_dir
+    if repair:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = text("doctor.state.failed", folder=folder, why=error.strerror)
+            return Finding("state", ok=False, text=why, fix=text("doctor.state.elsewhere"))
+    if folder.is_dir():
+        return Finding("state", ok=True, text=str(folder))
+    return Finding("state", ok=False, text=text("doctor.state.none", folder=folder), fix=text("doctor.fix"))
+
+
+def _journal(settings: Settings) -> SqlJournal | Finding:
+    path = settings.journal.removeprefix("sqlite:///")
+    if path != settings.journal and not Path(path).parent.is_dir():
+        return Finding("journal", ok=False, text=text("doctor.journal.none", path=path), fix=text("doctor.fix"))
+    try:
+        return SqlJournal(settings.journal)
+    except (OpsPilotError, OSError) as error:
+        return Finding("journal", ok=False, text=str(error), fix=text("doctor.journal.fix"))
+
+
+def _tools(settings: Settings, *, repair: bool) -> Iterator[Finding]:
+    """One finding for each table, so that one wrong tool doesn't hide the others."""
+    if not settings.tools:
+        yield Finding("tools", ok=False, text=text("doctor.tools.none"), fix=text("doctor.tools.fix", file=FILE_NAME))
+    place = ToolPlace(base=settings.base, state=settings.state_dir, journal=None)
+    for name, table in settings.tools.items():
+        try:
+            built = build_registry({name: table}, place)
+        except OpsPilotError as error:
+            yield Finding(f"tool {name}", ok=False, text=str(error), fix=text("doctor.tool.fix", name=name))
+            continue
+        use = str(table.get("use", name))
+        path = table.get("path")
+        folder = None if ":" in use or not isinstance(path, str) else settings.base / Path(path).expanduser()
+        if folder is not None and not folder.exists():
+            missing = text("doctor.tool.nothing", path=folder)
+            yield Finding(f"tool {name}", ok=False, text=missing, fix=text("doctor.tool.path", name=name))
+        elif folder is not None and use == DOCUMENTS:
+            yield _documents(name, folder, settings.state_dir, repair=repair)
+        else:
+            effects = ", ".join(f"{tool.name} ({tool.effect})" for tool in built.values())
+            yield Finding(f"tool {name}", ok=True, text=text("doctor.tool", effects=effects, path=folder or use))
+
+
+def _documents(name: str, folder: Path, state: Path, *, repair: bool) -> Finding:
+    index = DocsIndex(folder, state)
+    if not repair:
+        count = len(index.paths())
+        fix = "" if count else text("doctor.documents.fix", name=name)
+        return Finding(f"tool {name}", bool(count), text("doctor.documents", count=count, folder=folder), fix)
+    try:
+        found = index.search(name, "", 1, 1)
+    except (IndexBusy, OSError) as error:
+        return Finding(f"tool {name}", ok=False, text=str(error), fix=text("doctor.documents.busy"))
+    problems = "".join(f"\n{problem}" for problem in found.problems)
+    indexed = text("doctor.documents.indexed", count=found.documents, folder=folder)
+    return Finding(f"tool {name}", ok=bool(found.documents), text=indexed + problems)
+
+
+async def _search_attributes(client: Client, *, repair: bool) -> Finding:
+    name = "search attributes"
+    try:
+        if repair:
+            async with asyncio.timeout(REGISTER_SECONDS):
+                added = await register_search_attributes(client)
+            if added:
+                return Finding(name, ok=True, text=text("doctor.attributes.added", names=", ".join(added)))
+        await require_search_attributes(client)
+    except OpsPilotError as error:
+        missing, _, command = str(error).partition(" Register them: ")
+        return Finding(name, ok=False, text=missing, fix=text("doctor.attributes.fix", command=command))
+    except TimeoutError:
+        return Finding(name, ok=False, text=text("doctor.attributes.slow", seconds=f"{REGISTER_SECONDS:g}"))
+    except RPCError as error:
+        return Finding(name, ok=False, text=error.message, fix=text("doctor.attributes.refused"))
+    return Finding(name, ok=True, text=text("doctor.attributes"))
+
+
+async def _worker(settings: Settings, pilot: OpsPilot) -> Finding:
+    queue = settings.temporal.task_queue
+    if await pilot.has_worker():
+        return Finding("worker", ok=True, text=text("doctor.worker", queue=queue))
+    return Finding("worker", ok=False, text=text("doctor.worker.none", queue=queue), fix=text("doctor.worker.fix"))

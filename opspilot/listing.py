@@ -1,29 +1,148 @@
-"""One line for each session, and for each question that waits for a person. Knows rows; nothing of where they go."""
+"""Which sessions are listed, and how: a table for people, a line for each for other programs, one for each question."""
 
-import json
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol, TextIO
 
+from rich.table import Table
+from rich.text import Text
+
+from opspilot.core.contract import Status
+from opspilot.core.errors import UsageError
+from opspilot.core.limits import StopReason
+from opspilot.folding import age, arguments_line, compact, printable
 from opspilot.journal.queries import InterruptRow, SessionRow
-from opspilot.terminal import arguments_line, compact
+from opspilot.jsonlines import json_line
+from opspilot.terminal import console_on, is_live
+from opspilot.texts.language import text
 
-TITLE_CHARACTERS = 70
+TITLE_CHARACTERS = 200
+PAGE = 200
+WIDE = 60
+"""A narrower window shows no steps and no owner."""
+
+STATES = (*(status.value for status in Status), *(reason.value for reason in StopReason))
+"""What a session's state can be: that of its run, or why the run ended."""
+
+
+class Sessions(Protocol):
+    """What is asked of the journal."""
+
+    def sessions(
+        self,
+        status: str | None,
+        owner: str | None,
+        text: str | None,
+        limit: int,
+        before: tuple[datetime, str] | None,
+    ) -> tuple[SessionRow, ...]:
+        """A page of sessions, latest change first."""
+
+    def open_interrupts(self) -> tuple[InterruptRow, ...]:
+        """Questions that wait for a person."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which sessions are listed. Empty and None leave a thing open; `since` and `until` bound the latest change."""
+
+    state: str = ""
+    waiting: bool = False
+    owner: str = ""
+    text: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    limit: int = 50
+
+
+def select(journal: Sessions, wanted: Wanted) -> Iterator[SessionRow]:
+    """The sessions that are wanted, latest change first. Raises `UsageError` for a state that there isn't."""
+    wish = Status.WAITING.value if wanted.waiting else wanted.state
+    if wish and wish not in STATES:
+        raise UsageError(text("refused.state", state=repr(wish), states=", ".join(STATES)))
+    # Why a run ended is no column of an index; that it ended is.
+    status = Status.DONE.value if wish in set(StopReason) else wish or None
+    before = (wanted.until, "") if wanted.until else None
+    left = wanted.limit
+    while page := journal.sessions(status, wanted.owner or None, wanted.text or None, PAGE, before):
+        for row in page:
+            if not left or (wanted.since and row.updated_at < wanted.since):
+                return
+            if not wish or wish in (row.status, row.stop_reason):
+                left -= 1
+                yield row
+        before = (page[-1].updated_at, page[-1].id)
+
+
+def state(row: SessionRow) -> str:
+    """`answered` says more than `done`."""
+    return row.stop_reason if row.status == Status.DONE and row.stop_reason else row.status
 
 
 def session_line(row: SessionRow) -> str:
-    """`ops-1a2b3c4d  2026-11-30 15:04  answered  What happened to payment?`, in local time."""
-    state = row.stop_reason if row.status == "done" and row.stop_reason else row.status
-    changed = f"{row.updated_at.astimezone():%Y-%m-%d %H:%M}"
-    return f"{row.id:<14}  {changed}  {state:<14}  {compact(row.title, TITLE_CHARACTERS)}"
+    """Tabs between id, time of the latest change (ISO 8601, UTC), state, steps, owner and title."""
+    title = compact(row.title, TITLE_CHARACTERS)
+    return "\t".join([row.id, row.updated_at.isoformat("T", "seconds"), state(row), str(row.steps), row.owner, title])
 
 
-def session_json(row: SessionRow) -> str:
-    """The row as one JSON object, times in ISO 8601."""
-    plain = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(row).items()}
-    return json.dumps(plain, ensure_ascii=False)
+def session_table(rows: Sequence[SessionRow], now: datetime, width: int) -> Table:
+    """Id, age, state, steps, and the title as far as the window is wide; the owner where there are several."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    wide = width >= WIDE
+    several = wide and len({row.owner for row in rows}) > 1
+    shown = {"id": True, "age": True, "state": True, "steps": wide, "owner": several, "title": True}
+    for name, is_shown in shown.items():
+        if is_shown:
+            grows = name == "title"
+            table.add_column(
+                text(f"list.{name}"),
+                no_wrap=True,
+                overflow="ellipsis",
+                ratio=1 if grows else None,
+                min_width=8 if grows else None,
+                justify="right" if name in {"age", "steps"} else "left",
+            )
+    for row in rows:
+        cells = {
+            "id": Text(printable(row.id), style="cyan"),
+            "age": Text(age((now - row.updated_at).total_seconds())),
+            "state": Text(text(f"state.{state(row)}"), style=_style(row)),
+            "steps": Text(str(row.steps)),
+            "owner": Text(printable(row.owner)),
+            "title": Text(compact(row.title, TITLE_CHARACTERS)),
+        }
+        table.add_row(*(cell for name, cell in cells.items() if shown[name]))
+    return table
+
+
+def print_sessions(journal: Sessions, wanted: Wanted, output: TextIO, now: datetime, *, as_json: bool) -> None:
+    """The sessions that are wanted: JSON or lines for programs, at a terminal the table and what they wait for."""
+    rows = list(select(journal, wanted))
+    console = console_on(output)
+    if as_json or not is_live(console):
+        output.writelines((json_line(row, output.encoding) if as_json else session_line(row)) + "\n" for row in rows)
+        return
+    if not rows:
+        console.print(Text(text("list.none")))
+        return
+    console.print(session_table(rows, now, console.width), soft_wrap=False)
+    listed = {row.id for row in rows}
+    for question in journal.open_interrupts() if wanted.waiting else ():
+        if question.session in listed:
+            line = text("list.question", session=question.session, question=question_line(question))
+            console.print(Text(printable(f"\n{line}"), style="yellow"), soft_wrap=False)
 
 
 def question_line(row: InterruptRow) -> str:
     """`3.1 restart_service service="payment": Restarting drops open requests. (confirm_risky)`."""
     what = f"{row.call} {row.tool} {arguments_line(row.arguments)}".rstrip()
     return f"{what}: {compact(row.reason, 300)} ({row.kind})"
+
+
+def _style(row: SessionRow) -> str:
+    if row.status == Status.WAITING:
+        return "bold yellow"
+    if row.status == Status.RUNNING:
+        return "bold"
+    return "green" if row.stop_reason == StopReason.ANSWERED else "red"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
+from opspilot.texts.language import text
 
 Question = Mapping[str, Json]
 """The data of an `interrupt.opened` entry."""
@@ -19,8 +20,9 @@ FREE_TEXT = "answer"
 
 LINE_BYTES = 65536
 
-_YES = frozenset({"a", "approve", "y", "yes"})
-_NO = frozenset({"r", "reject", "n", "no"})
+_YES = frozenset({"a", "approve", "y", "yes", "是", "好", "同意", "批准"})
+_NO = frozenset({"r", "reject", "n", "no", "否", "不", "拒绝"})
+"""Understood whatever the language: people type what they are used to."""
 
 
 class Prompt:
@@ -50,7 +52,7 @@ class Prompt:
 
     async def _confirm(self, question: Question, principal: Principal) -> Answer | None:
         while True:
-            reply = await self._line("approve, reject [why], or name=value to change it: ")
+            reply = await self._line(text("prompt.confirm"))
             if not reply:
                 return None
             word, _, rest = reply.partition(" ")
@@ -89,27 +91,27 @@ def fields(question: Question) -> list[str]:
     return [str(field.get("name", FREE_TEXT)) if isinstance(field, Mapping) else str(field) for field in named]
 
 
-def value(text: str) -> Json:
+def value(typed: str) -> Json:
     """What was typed: JSON where it looks like a list, an object or a quoted text, else the text itself.
 
     Numbers stay text; a tool's schema makes of them what it needs, and `007` is no number to a tool that wants text.
     """
-    if text[:1] in {"[", "{", '"'}:
+    if typed[:1] in {"[", "{", '"'}:
         try:
-            return json.loads(text)
+            return json.loads(typed)
         except ValueError:
-            return text
-    return text
+            return typed
+    return typed
 
 
 def parse_values(pairs: Sequence[str]) -> dict[str, Json]:
     """`["environment=staging"]` as values. Raises `UsageError` for what has no `=`."""
     values: dict[str, Json] = {}
     for pair in pairs:
-        name, equals, text = pair.partition("=")
+        name, equals, typed = pair.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"{pair!r} is no name=value.")
-        values[name.strip()] = value(text.strip())
+            raise UsageError(text("refused.pair", pair=repr(pair)))
+        values[name.strip()] = value(typed.strip())
     return values
 
 

@@ -7,6 +7,7 @@ from temporalio.service import RPCStatusCode
 from opspilot.core.contract import MAX_MESSAGE_BYTES
 from opspilot.core.entries import SESSION_ID
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
+from opspilot.texts.language import text as say
 
 PASSING = frozenset(
     {
@@ -30,25 +31,29 @@ CLOSED_MEANWHILE = "AcceptedUpdateCompletedWorkflow"
 def check_text(text: str) -> None:
     """Raises `UsageError` for a question that is empty, too long, or no text."""
     if not text.strip():
-        raise UsageError("The question is empty.")
+        raise UsageError(say("refused.empty"))
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise UsageError("The question is not valid UTF-8 text.") from None
+        raise UsageError(say("refused.no_text")) from None
     if size > MAX_MESSAGE_BYTES:
-        raise UsageError(
-            f"The question has {size:,} bytes; at most {MAX_MESSAGE_BYTES:,} are taken. "
-            "Put long material where a tool can read it, and ask about it."
-        )
+        raise UsageError(say("refused.too_long", size=f"{size:,}", most=f"{MAX_MESSAGE_BYTES:,}"))
 
 
 def check_session(session: str) -> None:
     """Raises `UsageError` for a name that a session can't have."""
     if SESSION_ID.fullmatch(session) is None:
-        raise UsageError(
-            f"{session[:100]!r} can't be a session's name: letters, digits, '.', '_' and '-', at most 100, "
-            "the first a letter or digit."
-        )
+        raise UsageError(say("refused.session_name", session=repr(session[:100])))
+
+
+def no_session(session: str) -> OpsPilotError:
+    """The journal has none of that name."""
+    return UsageError(say("refused.no_session", session=session))
+
+
+def not_owner(session: str, owner: str) -> OpsPilotError:
+    """Somebody else's session."""
+    return UsageError(say("refused.not_owner", session=session, owner=owner))
 
 
 def may_pass(error: Exception) -> bool:
@@ -64,53 +69,38 @@ def refused(error: RPCError | WorkflowUpdateFailedError, session: str, where: st
         return UsageError(error.cause.message if isinstance(error.cause, ApplicationError) else str(error.cause))
     text = _first_line(error.message)
     if _no_run(error):
-        return UsageError(f"Session {session} has no open run.")
+        return UsageError(say("refused.no_run", session=session))
     if "search attribute" in text.lower():
-        return UsageError(
-            f"Temporal at {where} lacks a search attribute that OpsPilot needs ({text}). See `starter.py doctor`."
-        )
+        return UsageError(say("refused.search_attribute", where=where, text=text))
     if error.status in PASSING:
-        return Unreachable(f"Temporal at {where} does not answer: {text}")
-    return Unreachable(f"Temporal at {where} refused: {text}")
+        return Unreachable(say("unreachable.silent", where=where, text=text))
+    return Unreachable(say("unreachable.refused", where=where, text=text))
 
 
 def no_worker(session: str, where: str, seconds: float) -> OpsPilotError:
     """Nobody took a question, because nobody was there."""
-    return Unreachable(
-        f"No worker is running ({where}), so nobody took the question within {seconds:g} s. Start one with "
-        f"`python worker.py`; the question waits in session {session} and is answered when a worker comes."
-    )
+    return Unreachable(say("unreachable.no_worker", session=session, where=where, seconds=f"{seconds:g}"))
 
 
 def not_accepted(session: str, where: str, seconds: float) -> OpsPilotError:
     """There are workers, and none said that it has the question."""
-    return Unreachable(
-        f"The question was not accepted within {seconds:g} s ({where}). It may still be answered: "
-        f"`starter.py watch {session}` shows it."
-    )
+    return Unreachable(say("unreachable.not_accepted", session=session, where=where, seconds=f"{seconds:g}"))
 
 
 def tried_again(activity: str, failure: str) -> str:
     """An activity failed and waits for its next attempt."""
-    what = {"call_model": "The model call", "run_tool": "A tool call"}.get(activity, "Writing the journal")
-    return f"{what} failed and is tried again: {_first_line(failure)}"
+    key = {"call_model": "again.model", "run_tool": "again.tool"}.get(activity, "again.journal")
+    return say(key, failure=_first_line(failure))
 
 
 def gone(session: str, message: str) -> OpsPilotError:
     """A run closed and the journal does not say how; `message` is what the run itself said of it, if anything."""
-    return OpsPilotError(
-        message
-        or f"The run of session {session} ended without closing (terminated, or its server lost it). "
-        "What it did until then is kept; asking again in the session goes on from there."
-    )
+    return OpsPilotError(message or say("refused.gone", session=session))
 
 
 def other_journal(session: str) -> OpsPilotError:
     """The worker's journal is not the one that is read here."""
-    return UsageError(
-        f"The worker of session {session} writes to another journal than this command reads, so nothing of it "
-        "can be shown here. Give both the same OPSPILOT_JOURNAL, or run this command where the worker runs."
-    )
+    return UsageError(say("refused.other_journal", session=session))
 
 
 def _no_run(error: RPCError) -> bool:

@@ -1,92 +1,34 @@
-"""How a run looks in a terminal: each entry of the journal as lines for people, or as one JSON object a line.
+"""How a run looks in a terminal: each entry of the journal as lines for people.
 
-Calm and plain when nobody looks at it live: no colour, no spinner, nothing rewritten. Whatever came from a model or a
-tool is stripped of control characters before it is shown. Knows entries; knows nothing of how they get here.
+Calm and plain when nobody looks at it live: no colour, no spinner, nothing rewritten, one line for one thing. Whatever
+came from a model or a tool is stripped of control characters before it is shown. Knows entries; knows nothing of how
+they get here.
 """
 
-import json
-import re
 import time
-from collections.abc import Mapping
 from datetime import datetime
 from typing import TextIO
 
 from markdown_it import MarkdownIt
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.status import Status
 from rich.text import Text
 
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.interrupts import InterruptType
+from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
 from opspilot.core.ports import Draft
+from opspilot.endings import ending, failure, limits_of
+from opspilot.folding import RESULT_CHARACTERS, arguments_line, compact, printable, result_lines, seconds
+from opspilot.livearea import Doing, LiveArea
+from opspilot.texts.language import counted, text
 
-RESULT_LINES = 5
-RESULT_CHARACTERS = 160
-ARGUMENT_CHARACTERS = 200
-DRAFT_CHARACTERS = 60
 OFFLINE = "(offline)"
 """A model that carries this in its name is the demo, and the header says how to get a real one."""
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def printable(text: str) -> str:
-    """Text without what could move the cursor, change colours, or turn the direction of writing."""
-    return _CONTROL.sub("", text.replace("\r\n", "\n"))
-
-
-def compact(value: Json, characters: int) -> str:
-    """A value as JSON on one line, cut to a length; text stands without quotes."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = " ".join(printable(text).split())
-    return text if len(text) <= characters else f"{text[: characters - 1]}…"
-
-
-def arguments_line(arguments: Json) -> str:
-    """`service=payment level=error`; arguments that aren't an object are shown as they came."""
-    if not isinstance(arguments, Mapping):
-        return compact(arguments, ARGUMENT_CHARACTERS)
-    pairs = (f"{name}={json.dumps(value, ensure_ascii=False, default=str)}" for name, value in arguments.items())
-    return compact(" ".join(pairs), ARGUMENT_CHARACTERS)
-
-
-def result_lines(data: Json) -> list[str]:
-    """The first keys of a result, one a line, each cut; they answer the question, by convention of the tools."""
-    if not isinstance(data, Mapping):
-        return [compact(data, RESULT_CHARACTERS)] if data not in (None, "") else []
-    lines = [f"{name}: {compact(value, RESULT_CHARACTERS)}" for name, value in data.items()]
-    if len(lines) <= RESULT_LINES:
-        return lines
-    return [*lines[:RESULT_LINES], f"… and {len(lines) - RESULT_LINES} more"]
-
-
-def seconds(duration_ms: float) -> str:
-    """`34 ms`, `2.1 s`, `3 min 20 s`."""
-    if duration_ms < 1000:
-        return f"{duration_ms:.0f} ms"
-    if duration_ms < 60_000:
-        return f"{duration_ms / 1000:.1f} s"
-    return f"{duration_ms // 60_000:.0f} min {duration_ms % 60_000 / 1000:.0f} s"
-
-
-class JsonView:
-    """Standard output for programs: one event a line, and nothing else."""
-
-    def __init__(self, output: TextIO) -> None:
-        self._output = output
-
-    def show(self, entry: Entry) -> None:
-        """Print an entry as its event."""
-        self._output.write(json.dumps(entry.as_event(), ensure_ascii=False) + "\n")
-        self._output.flush()
-
-    def draft(self, drafts: tuple[Draft, ...]) -> None:
-        """Unfinished text is no event."""
-
-    def pause(self) -> None:
-        """Nothing moves here."""
+NARROWEST = 20
+"""A window may be narrower; text is not folded any narrower than this."""
 
 
 class _Console(Console):
@@ -95,19 +37,32 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+def console_on(output: TextIO) -> Console:
+    """A console that takes text as it is. `NO_COLOR`, `TERM` and the window's size are rich's to respect."""
+    return _Console(file=output, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def is_live(console: Console) -> bool:
+    """Does a person look at it who can see lines being rewritten? A forced colour makes no terminal of a pipe."""
+    return console.file.isatty() and not console.is_dumb_terminal
+
+
 class TerminalView:
     """Standard output for people. `console_address` is the web console's, empty when it is not known."""
 
     def __init__(self, output: TextIO, namespace: str = "default", console_address: str = "") -> None:
-        self._console = _Console(file=output, highlight=False, soft_wrap=True, markup=False, emoji=False)
-        self._live = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._console = console_on(output)
+        self._live = is_live(self._console)
+        self._area = LiveArea(self._console)
         self._namespace = namespace
         self._address = console_address
-        self._spinner: Status | None = None
+        self._limits = Limits()
         self._step: int | None = None
         self._asked_at: datetime | None = None
         self._said = ""
-        self._running: dict[str, tuple[str, float]] = {}
+        self._names: dict[str, str] = {}
+        self._running: dict[str, float] = {}
+        self._thinking_since = time.monotonic()
 
     def show(self, entry: Entry) -> None:
         """Print an entry; kinds that people need not see print nothing."""
@@ -123,7 +78,7 @@ class TerminalView:
             case Kind.TOOL_CALL:
                 self._call(entry)
             case Kind.TOOL_STARTED:
-                self._running[entry.call or ""] = (self._running.get(entry.call or "", ("", 0.0))[0], time.monotonic())
+                self._running[entry.call or ""] = time.monotonic()
             case Kind.TOOL_RESULT:
                 self._result(entry)
             case Kind.INTERRUPT_OPENED:
@@ -134,150 +89,176 @@ class TerminalView:
                 self._stopped(entry)
             case _:
                 pass
+        if not self._running:
+            self._thinking_since = time.monotonic()
 
     def draft(self, drafts: tuple[Draft, ...]) -> None:
-        """Show what is going on right now, on a line that is rewritten; only where somebody looks at it live."""
+        """Show what goes on right now, on lines that are rewritten; only where somebody looks at it live."""
         if not self._live:
             return
-        started = [(name, since) for name, since in self._running.values() if since]
         if drafts:
-            tail = " ".join(printable(drafts[-1].text).split())[-DRAFT_CHARACTERS:]
-            text = f"writing … {tail}"
-        elif started:
-            names = ", ".join(name for name, _ in started)
-            text = f"{names} … {time.monotonic() - min(since for _, since in started):.0f} s"
+            latest = drafts[-1]
+            label = text("doing.writing") if latest.attempt < 2 else text("doing.again", attempt=latest.attempt)
+            self._area.show((Doing(label, self._thinking_since),), printable(latest.text))
+        elif self._running:
+            names = ((f"{call} {self._names.get(call, '')}".strip(), since) for call, since in self._running.items())
+            self._area.show(tuple(Doing(printable(name), since) for name, since in names))
         else:
-            text = "thinking …"
-        if self._spinner is None:
-            self._spinner = self._console.status(Text(text), spinner="dots")
-            self._spinner.start()
-        else:
-            self._spinner.update(Text(text))
+            self._area.show((Doing(text("doing.thinking"), self._thinking_since),))
 
     def pause(self) -> None:
-        """Take the moving line away, for a prompt or for good."""
-        if self._spinner is not None:
-            self._spinner.stop()
-            self._spinner = None
+        """Take the moving lines away, for a prompt or for good."""
+        self._area.clear()
 
     # ---------------------------------------------------------------- one kind each
 
-    def _line(self, text: str = "", style: str = "") -> None:
-        self._console.print(Text(printable(text), style=style))
+    def _line(self, line: str = "", style: str = "", indent: int = 0) -> None:
+        """Where somebody looks, long lines are folded under their beginning; elsewhere they stay whole, for `grep`."""
+        whole = Text(printable(line), style=style)
+        folded = whole.wrap(self._console, max(self._console.width - indent, NARROWEST)) if self._live else [whole]
+        for each in folded or [whole]:
+            self._console.print(Text(" " * indent) + each)
+
+    def _lines(self, lines: list[str], indent: int, style: str = "") -> None:
+        for line in lines:
+            self._line(line, style, indent)
 
     def _head(self, entry: Entry) -> None:
         if entry.step is not None and entry.step != self._step:
             self._step = entry.step
             self._line()
-            self._line(f"Step {entry.step}", "bold")
+            self._line(text("step", number=entry.step), "bold")
 
     def _started(self, entry: Entry) -> None:
         model = str(entry.data.get("model", ""))
-        tools = entry.data.get("tools") or []
+        tools = ", ".join(entry.data.get("tools") or []) or text("header.no_tools")
+        self._limits = limits_of(entry.data)
         self._running.clear()
         self._step = None
-        self._line(f"Session {entry.session} · {model} · {', '.join(tools) or 'no tools configured'}", "dim")
+        self._line(text("header", session=entry.session, model=model, tools=tools), "dim")
         if OFFLINE in model:
-            self._line(
-                "This is the offline demo model, which plans by rules. For a real one set OPENAI_API_KEY "
-                "(see README, Models).",
-                "yellow",
-            )
+            self._line(text("header.offline"), "yellow")
 
     def _assistant(self, entry: Entry) -> None:
-        text = printable(str(entry.data.get("text") or "")).strip()
-        if not text:
+        said = printable(str(entry.data.get("text") or "")).strip()
+        if not said:
             return
-        self._said = text
+        self._said = said
         if entry.data.get("tool_calls"):
             self._head(entry)
-            self._indented(text.split("\n"), "  ", "italic")
+            self._lines(said.split("\n"), 2, "italic")
         else:
-            self._answer(text)
+            self._answer(said)
 
-    def _answer(self, text: str) -> None:
+    def _answer(self, answer: str) -> None:
         self._console.print()
         if self._live:
-            self._console.print(_markdown(text), soft_wrap=False)
+            self._console.print(markdown(answer), soft_wrap=False)
         else:
-            self._line(text)
+            self._line(answer)
 
     def _call(self, entry: Entry) -> None:
         name = str(entry.data.get("name", ""))
-        self._running[entry.call or ""] = (name, 0.0)
+        self._names[entry.call or ""] = name
         self._head(entry)
-        self._line(f"  → {entry.call} {name} {arguments_line(entry.data.get('arguments'))}".rstrip())
+        self._line(f"→ {entry.call} {name} {arguments_line(entry.data.get('arguments'))}".rstrip(), indent=2)
 
     def _result(self, entry: Entry) -> None:
-        name, _ = self._running.pop(entry.call or "", ("", 0.0))
+        self._running.pop(entry.call or "", None)
+        name = self._names.pop(entry.call or "", "")
         data = entry.data
         duration = data.get("duration_ms")
         took = f" ({seconds(duration)})" if duration else ""
         if data.get("ok"):
-            self._line(f"  ✓ {entry.call} {name}{took}", "green")
-            self._indented(result_lines(data.get("data")), "      ", "dim")
+            self._line(f"✓ {entry.call} {name}{took}", "green", 2)
+            self._lines(result_lines(data.get("data"), self._fold), 6, "dim")
         else:
-            message = compact(str(data.get("message", "")), 500)
-            self._line(f"  ✗ {entry.call} {name}: {data.get('errorCode')}{took}: {message}", "red")
+            message = compact(failure(data), 500)
+            self._line(f"✗ {entry.call} {name}: {data.get('errorCode')}{took}: {message}", "red", 2)
+
+    @property
+    def _fold(self) -> int:
+        """How much of a value is shown: two lines at most where somebody looks."""
+        return (
+            min(RESULT_CHARACTERS, max(2 * (self._console.width - 6), NARROWEST)) if self._live else RESULT_CHARACTERS
+        )
 
     def _interrupt(self, entry: Entry) -> None:
         data = entry.data
         call, _, _ = str(data.get("interrupt", "")).partition("#")
+        tool = str(data.get("tool", ""))
         self._line()
-        self._line(f"  ? {call} {data.get('tool', '')} waits for a person: {data.get('reason', '')}", "bold yellow")
-        self._running[entry.call or call] = (str(data.get("tool", "")), 0.0)
-        arguments = dict(data.get("arguments") or {}) if data.get("kind") != InterruptType.QUESTION else {}
-        lines = [f"{name} = {compact(value, RESULT_CHARACTERS)}" for name, value in arguments.items()]
-        payload = dict(data.get("payload") or {})
-        # Tools tend to repeat the arguments in what they show.
-        lines += [f"{name}: {compact(payload[name], 500)}" for name in payload if payload[name] != arguments.get(name)]
-        self._indented(lines, "      ")
+        self._line(text("question", call=call, tool=tool, reason=data.get("reason", "")), "bold yellow", 2)
+        self._names[entry.call or call] = tool
+        self._running.pop(entry.call or call, None)
+        self._lines(question_lines(data), 6)
 
     def _settled(self, entry: Entry) -> None:
         data = entry.data
         call, _, _ = str(data.get("interrupt", "")).partition("#")
         match entry.kind:
             case Kind.INTERRUPT_EXPIRED:
-                self._line(f"  ! {call}: nobody decided in time", "yellow")
+                self._line(text("settled.expired", call=call), "yellow", 2)
             case Kind.ANSWER_IGNORED:
-                self._line(f"  ! {call}: the answer was not taken: {data.get('message', '')}", "yellow")
+                self._line(text("settled.ignored", call=call, why=data.get("message", "")), "yellow", 2)
             case _:
-                comment = f": {data['comment']}" if data.get("comment") else ""
-                self._line(f"  ! {call}: {data.get('action', '')} by {data.get('by', '')}{comment}")
+                self._line(f"! {call}: {reply(entry)}", indent=2)
 
     def _stopped(self, entry: Entry) -> None:
         data = entry.data
         answer = printable(str(data.get("answer") or "")).strip()
         if answer and answer != self._said:
             self._answer(answer)
-        usage = data.get("usage") or {}
-        steps = data.get("steps", 0)
-        parts = [f"{steps} step{'' if steps == 1 else 's'}"]
-        if total := usage.get("input_tokens", 0) + usage.get("output_tokens", 0):
-            parts.append(
-                f"{total:,} tokens ({usage.get('input_tokens', 0):,} in, {usage.get('output_tokens', 0):,} out)"
-            )
-        if (cost := data.get("cost")) is not None:
-            parts.append(f"cost {cost:.4f}")
+        parts = figures(data)
         if self._asked_at is not None:
             parts.append(seconds((entry.at - self._asked_at).total_seconds() * 1000))
         self._line()
-        self._line(str(data.get("message") or data.get("stop_reason", "")), "bold")
+        self._line(ending(data, self._limits), "bold")
         self._line(" · ".join(parts), "dim")
         if self._address:
-            self._line(
-                f"{self._address}/namespaces/{self._namespace}/workflows/{entry.session}/{entry.run}/history", "dim"
-            )
+            # In one piece, whatever the width: terminals make a link of it.
+            path = f"/namespaces/{self._namespace}/workflows/{entry.session}/{entry.run}/history"
+            self._console.print(Text(printable(self._address + path), style="dim"))
         self._said = ""
         self._running.clear()
 
-    def _indented(self, lines: list[str], indent: str, style: str = "") -> None:
-        for line in lines:
-            self._line(indent + line, style)
+
+def figures(stopped: Json) -> list[str]:
+    """Steps, tokens and cost of a `run.stopped` entry, as far as they are known."""
+    usage = stopped.get("usage") or {}
+    parts = [counted("figures.steps", int(stopped.get("steps") or 0))]
+    read, written = usage.get("input_tokens", 0), usage.get("output_tokens", 0)
+    if read + written:
+        parts.append(
+            text("figures.tokens", total=f"{read + written:,}", read=f"{read:,}", written=f"{written:,}"),
+        )
+    if (cost := stopped.get("cost")) is not None:
+        parts.append(text("figures.cost", cost=f"{cost:.4f}"))
+    return parts
 
 
-def _markdown(text: str) -> Markdown:
+def question_lines(question: Json) -> list[str]:
+    """What an approval would be for: the arguments, and what else the tool shows."""
+    arguments = dict(question.get("arguments") or {}) if question.get("kind") != InterruptType.QUESTION else {}
+    lines = [f"{name} = {compact(value, RESULT_CHARACTERS)}" for name, value in arguments.items()]
+    payload = dict(question.get("payload") or {})
+    # Tools tend to repeat the arguments in what they show.
+    return lines + [
+        f"{name}: {compact(payload[name], 500)}" for name in payload if payload[name] != arguments.get(name)
+    ]
+
+
+def reply(answered: Entry) -> str:
+    """Who answered what: `approve by dana: go ahead`."""
+    data = answered.data
+    known = {"approve", "reject", "provide"}
+    action = str(data.get("action", ""))
+    said = text(f"reply.{action}" if action in known else "reply.other", action=action, by=data.get("by", ""))
+    return said + (text("reply.comment", comment=data["comment"]) if data.get("comment") else "")
+
+
+def markdown(answer: str) -> Markdown:
     """Markdown as rich draws it, but with what looks like HTML kept: `<none>` and `<n>` are text in operations."""
-    drawn = Markdown(text)
-    drawn.parsed = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(text)
+    drawn = Markdown(answer)
+    drawn.parsed = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(answer)
     return drawn

@@ -22,6 +22,7 @@ def pytest_configure() -> None:
         if name.upper().startswith(FOREIGN):
             del os.environ[name]
     os.environ["TEMPORAL_CONFIG_FILE"] = os.devnull
+    os.environ["LC_ALL"] = "C.UTF-8"
     sys.addaudithook(_stay_here)
 
 

@@ -16,8 +16,10 @@ from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
+from opspilot.folding import arguments_line, compact, printable, result_lines, seconds
+from opspilot.jsonlines import JsonView
 from opspilot.prompting import fields, make_answer, parse_values, value
-from opspilot.terminal import JsonView, TerminalView, arguments_line, compact, printable, result_lines, seconds
+from opspilot.terminal import TerminalView
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -226,5 +228,5 @@ def test_an_answer_is_bound_to_what_was_shown_and_has_an_id_of_its_own() -> None
 
 def test_an_answer_keeps_what_looks_like_html() -> None:
     drawn = io.StringIO()
-    Console(file=drawn, width=60).print(terminal._markdown("Node: <none>, within <n> ms, `a` **b**"))
+    Console(file=drawn, width=60).print(terminal.markdown("Node: <none>, within <n> ms, `a` **b**"))
     assert drawn.getvalue().strip() == "Node: <none>, within <n> ms, a b"

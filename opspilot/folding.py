@@ -1,0 +1,61 @@
+"""How values become lines for people: without control characters, on one line, cut to a length."""
+
+import json
+import re
+from collections.abc import Mapping
+
+from opspilot.core.messages import Json
+from opspilot.texts.language import text
+
+RESULT_LINES = 5
+RESULT_CHARACTERS = 160
+ARGUMENT_CHARACTERS = 200
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(value: str) -> str:
+    """Text without what could move the cursor, change colours, or turn the direction of writing."""
+    return _CONTROL.sub("", value.replace("\r\n", "\n"))
+
+
+def compact(value: Json, characters: int) -> str:
+    """A value as JSON on one line, cut to a length; text stands without quotes."""
+    line = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    line = " ".join(printable(line).split())
+    return line if len(line) <= characters else f"{line[: characters - 1]}…"
+
+
+def arguments_line(arguments: Json) -> str:
+    """`service="payment" level="error"`; arguments that aren't an object are shown as they came."""
+    if not isinstance(arguments, Mapping):
+        return compact(arguments, ARGUMENT_CHARACTERS)
+    pairs = (f"{name}={json.dumps(value, ensure_ascii=False, default=str)}" for name, value in arguments.items())
+    return compact(" ".join(pairs), ARGUMENT_CHARACTERS)
+
+
+def result_lines(data: Json, characters: int = RESULT_CHARACTERS) -> list[str]:
+    """The first keys of a result, one a line, each cut; they answer the question, by convention of the tools."""
+    if not isinstance(data, Mapping):
+        return [compact(data, characters)] if data not in (None, "") else []
+    lines = [f"{name}: {compact(value, characters)}" for name, value in data.items()]
+    if len(lines) <= RESULT_LINES:
+        return lines
+    return [*lines[:RESULT_LINES], text("result.more", count=len(lines) - RESULT_LINES)]
+
+
+def seconds(duration_ms: float) -> str:
+    """`34 ms`, `2.1 s`, `3 min 20 s`."""
+    if duration_ms < 1000:
+        return f"{duration_ms:.0f} ms"
+    if duration_ms < 60_000:
+        return f"{duration_ms / 1000:.1f} s"
+    return f"{duration_ms // 60_000:.0f} min {duration_ms % 60_000 / 1000:.0f} s"
+
+
+def age(elapsed_seconds: float) -> str:
+    """`12 s`, `5 min`, `3 h`, `8 d`: how long ago, for a table."""
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if elapsed_seconds >= length:
+            return f"{elapsed_seconds // length:.0f} {unit}"
+    return f"{max(elapsed_seconds, 0):.0f} s"

@@ -1,0 +1,176 @@
+"""A session as Markdown that can be pasted into a ticket: who asked what, what was done, what came of it.
+
+Pure: entries in, text out. What was said stands in quotations and code, so that it can't pass for a heading of ours;
+results are shortened, as `show --json` has all of them. The caller redacts.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from opspilot.core.entries import Entry, Kind
+from opspilot.core.limits import Limits
+from opspilot.core.messages import Json
+from opspilot.endings import ending, failure, limits_of
+from opspilot.folding import printable, seconds
+from opspilot.journal.queries import SessionRow
+from opspilot.terminal import figures, question_lines, reply
+from opspilot.texts.language import text
+
+BLOCK_LINES = 24
+LINE_CHARACTERS = 300
+TITLE_CHARACTERS = 100
+
+_SETTLED = {Kind.INTERRUPT_ANSWERED, Kind.INTERRUPT_EXPIRED, Kind.ANSWER_IGNORED}
+
+
+def transcript(session: SessionRow, entries: Sequence[Entry]) -> str:
+    """The whole document, ending in a line feed."""
+    title = _inline(session.title, TITLE_CHARACTERS) or session.id
+    facts = {
+        "transcript.session": f"`{session.id}`",
+        "transcript.owner": _inline(session.owner),
+        "transcript.begun": _moment(session.created_at),
+    }
+    head = [
+        f"# {text('transcript.title', title=title)}",
+        "\n".join(f"- {text(key)}: {fact}" for key, fact in facts.items()),
+    ]
+    return "\n\n".join([*head, *_Blocks(entries).all()]) + "\n"
+
+
+class _Blocks:
+    """The document block by block. Each call is told where it was proposed, with all that happened to it later."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+        self._of_call: dict[tuple[str, str], list[Entry]] = {}
+        for entry in entries:
+            if call := _call_of(entry):
+                self._of_call.setdefault((entry.run, call), []).append(entry)
+        self._limits = Limits()
+        self._step = ("", 0)
+        self._said = ""
+
+    def all(self) -> Iterator[str]:
+        for entry in self._entries:
+            match entry.kind:
+                case Kind.RUN_STARTED:
+                    self._limits = limits_of(entry.data)
+                    model = _inline(str(entry.data.get("model", "")))
+                    yield text("transcript.run", run=entry.run, model=model, moment=_moment(entry.at))
+                case Kind.USER_MESSAGE:
+                    yield f"## {text('transcript.question', moment=_moment(entry.at))}"
+                    yield _quoted(str(entry.data.get("text", "")))
+                case Kind.ASSISTANT_MESSAGE:
+                    yield from self._assistant(entry)
+                case Kind.TOOL_CALL:
+                    yield from self._head(entry)
+                    yield from _call(entry, self._of_call[entry.run, _call_of(entry)])
+                case Kind.RUN_STOPPED:
+                    yield from self._stopped(entry)
+                case _:
+                    pass
+
+    def _head(self, entry: Entry) -> Iterator[str]:
+        if (entry.run, entry.step) != self._step:
+            self._step = (entry.run, entry.step or 0)
+            yield f"### {text('step', number=entry.step)}"
+
+    def _assistant(self, entry: Entry) -> Iterator[str]:
+        self._said = str(entry.data.get("text") or "").strip()
+        if entry.data.get("tool_calls"):
+            yield from self._head(entry)
+            if self._said:
+                yield _quoted(self._said)
+        elif self._said:
+            yield from _answer(self._said)
+
+    def _stopped(self, entry: Entry) -> Iterator[str]:
+        answer = str(entry.data.get("answer") or "").strip()
+        if answer and answer != self._said:
+            yield from _answer(answer)
+        yield f"**{_inline(ending(entry.data, self._limits))}** {' · '.join([*figures(entry.data), _moment(entry.at)])}"
+
+
+def _call_of(entry: Entry) -> str:
+    return entry.call or str(entry.data.get("interrupt") or "").partition("#")[0]
+
+
+def _answer(answer: str) -> Iterator[str]:
+    yield f"## {text('transcript.answer')}"
+    yield _quoted(answer)
+
+
+def _call(proposed: Entry, entries: Sequence[Entry]) -> Iterator[str]:
+    data = proposed.data
+    result = next((entry.data for entry in entries if entry.kind is Kind.TOOL_RESULT), None)
+    yield f"**{proposed.call} {_code(str(data.get('name', '')))}** ({_inline(str(data.get('effect', '')))}): " + (
+        text("transcript.open") if result is None else _outcome(result)
+    )
+    if data.get("arguments") not in (None, {}, ""):
+        yield _fenced(_pretty(data["arguments"]))
+    for entry in entries:
+        if entry.kind is Kind.INTERRUPT_OPENED:
+            reason = _inline(str(entry.data.get("reason", "")))
+            yield f"- {text('transcript.asked', moment=_moment(entry.at), reason=reason)}"
+            lines = question_lines(entry.data)
+            yield from [_fenced("\n".join(lines))] if lines else []
+        elif entry.kind in _SETTLED:
+            yield f"- {_moment(entry.at)}: {_inline(_settled(entry))}"
+    if result is not None and result.get("ok") and result.get("data") not in (None, ""):
+        yield _fenced(_pretty(result["data"]))
+
+
+def _outcome(result: Mapping[str, Json]) -> str:
+    duration = result.get("duration_ms")
+    took = f", {seconds(duration)}" if duration else ""
+    if result.get("ok"):
+        return f"{text('transcript.ok')}{took}"
+    return f"{_code(str(result.get('errorCode')))}{took}: {_inline(failure(result))}"
+
+
+def _settled(entry: Entry) -> str:
+    if entry.kind is Kind.INTERRUPT_EXPIRED:
+        return text("transcript.expired")
+    if entry.kind is Kind.ANSWER_IGNORED:
+        return text("transcript.ignored", why=entry.data.get("message", ""))
+    return reply(entry)
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _pretty(value: Json) -> str:
+    """JSON with two spaces, strings of several lines as they are read."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def _inline(value: str, characters: int = 1000) -> str:
+    """One line in which nothing is markup."""
+    line = " ".join(printable(value).split())
+    line = line if len(line) <= characters else f"{line[: characters - 1]}…"
+    return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", line)
+
+
+def _code(value: str) -> str:
+    return f"`{' '.join(printable(value).split()).replace('`', chr(39))}`"
+
+
+def _quoted(value: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in printable(value).strip().split("\n"))
+
+
+def _fenced(value: str) -> str:
+    """A code block that its content can't end, shortened."""
+    lines = printable(value).split("\n")
+    kept = [line if len(line) <= LINE_CHARACTERS else f"{line[: LINE_CHARACTERS - 1]}…" for line in lines[:BLOCK_LINES]]
+    if len(lines) > BLOCK_LINES:
+        kept.append(text("transcript.more", count=len(lines) - BLOCK_LINES))
+    body = "\n".join(kept)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", body)), default=0))
+    return f"{fence}\n{body}\n{fence}"
