@@ -104,6 +104,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
                 "pattern.",
             ),
         ] = "",
+        ascending: Annotated[bool, Field(description="With sort_by: the smallest number first.")] = False,
         context: Annotated[
             int,
             Field(ge=0, le=_MAX_CONTEXT, description="How many lines before and after each returned line to show."),
@@ -124,6 +125,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
             until=_moment(until, "until", now),
             count_by=count_by.strip(),
             sort_by=sort_by.strip(),
+            ascending=ascending,
             limit=limit,
         )
         files, problems = _chosen(name, root, config.exclude, file)

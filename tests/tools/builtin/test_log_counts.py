@@ -200,6 +200,21 @@ def test_a_time_range_of_a_large_file_is_found_without_reading_the_rest(
     assert f"only the {result['scanned']:,} lines from line " in result["notes"][0]
 
 
+def test_where_there_is_no_time_to_count_lines_the_byte_is_said_instead_of_a_number(
+    tool: Tool, run_tool: CallTool, tmp_path: Path
+) -> None:
+    events = events_of(2_000)
+    data = "".join(as_json(event) + "\n" for event in events).encode()
+    (tmp_path / "logs" / "a.log").write_bytes(data)
+    with large_files(), mock.patch.object(scan, "count_lines", return_value=None):
+        result = run_tool(tool, {"since": events[-5].at.isoformat(), "count_by": "level"})
+    assert result["matched"] == 5
+    for row in [*result["lines"], *result["shapes"], *result["counts"]["top"]]:
+        assert "line" not in row
+        assert data[row["byte"] - 1 : row["byte"]] == b"\n"
+    assert data[result["lines"][0]["byte"] :].decode() == as_json(events[-1]) + "\n"
+
+
 @pytest.mark.parametrize(
     "disturbed", [range(1_000, 1_400), range(1_890, 1_900), range(3)], ids=["middle", "end", "start"]
 )

@@ -95,6 +95,12 @@ def test_the_slowest_come_first_with_what_all_come_to(search: Any, logs: Path) -
     }
 
 
+def test_the_smallest_may_come_first(search: Any, logs: Path) -> None:
+    (logs / "web.log").write_text("took=3\ntook=1\ntook=2\ntook=1\n")
+    lines = search(sort_by="took", ascending=True, limit=3)["lines"]
+    assert [(line["line"], line["value"]) for line in lines] == [(2, 1), (4, 1), (3, 2)]
+
+
 def test_numbers_by_a_group_of_the_pattern_and_per_counted_value(search: Any, logs: Path) -> None:
     (logs / "web.log").write_text("a took 5 ms\nb took 9 ms\na took 15 ms\nnothing\n")
     result = search(pattern=r"^(?P<who>\w) took (?P<ms>\d+)", sort_by="ms", count_by="who")

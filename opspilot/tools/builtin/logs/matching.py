@@ -30,6 +30,7 @@ class Query:
     until: float | None = None
     count_by: str = ""
     sort_by: str = ""
+    ascending: bool = False
     limit: int = 10
 
     @property

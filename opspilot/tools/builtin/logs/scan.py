@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from opspilot.tools.builtin.logs.literals import literal_of
 from opspilot.tools.builtin.logs.matching import Query, fits, has_words
 from opspilot.tools.builtin.logs.seek import SLACK_SECONDS, Part, part_with
 from opspilot.tools.builtin.logs.services import normal_service
-from opspilot.tools.builtin.logs.sieve import Sieve, sieve_for, surely_milder
+from opspilot.tools.builtin.logs.sieve import Sieve, entry_before, sieve_for, surely_milder
 from opspilot.tools.builtin.logs.tally import Coverage, Tally
 from opspilot.tools.builtin.logs.values import Found
 from opspilot.tools.builtin.logs.wrappers import WRAPPERS, detect_wrapper
@@ -41,6 +41,14 @@ _MAX_LONG_LINES_NAMED = 3
 
 class _Stopped(Exception):
     """Time is up, or nobody waits any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The entry that was passed over before this place, should anybody ask for its time."""
+
+    data: bytes
+    start: int
 
 
 class Scan:
@@ -73,7 +81,7 @@ class Scan:
         self.assembler = Assembler(heads=False)
         self.wrapper = ""
         self.inner = TEXT
-        self.before: bytes | str | LogLine | None = None
+        self.before: _Before | bytes | str | LogLine | None = None
         self.mild: tuple[bytes, int, int] | None = None
         self.next_number = 1
         self.latest: float | None = None
@@ -231,12 +239,13 @@ class Scan:
             self._feed(chunk, 0, len(data), stopped)
             return
         position = 0
-        for start, end in self.sieve.lines(data):
+        for start, end in self.sieve.lines(data, self._is_mild if self.peeks else None):
             if start > position:
                 passed = data.count(b"\n", position, start)
                 self._count(passed)
                 self._finish()
-                self.before = self.mild = None
+                self.mild = None
+                self.before = _Before(data, start)
             self._feed(chunk, start, end, stopped)
             position = end
         if position < len(data):
@@ -272,10 +281,12 @@ class Scan:
                     self._look_at(entry)
             offset += len(line) + 1
 
+    def _is_mild(self, line: bytes) -> bool:
+        return self.query.level is not None and surely_milder(line, self.inner, self.query.level)
+
     def _passes_over(self, line: bytes, number: int, offset: int) -> bool:
         """Is this line surely too mild? It waits, since the next line might make it an entry of several lines."""
-        level = self.query.level
-        if not self.peeks or level is None:
+        if not self.peeks:
             return False
         head = not may_continue(line, 0)
         mild, self.mild = self.mild, None
@@ -285,7 +296,7 @@ class Scan:
             else:
                 for entry in self.assembler.feed(*mild):
                     self._look_at(entry)
-        if not head or not surely_milder(line, self.inner, level):
+        if not head or not self._is_mild(line):
             return False
         self._finish()
         self.mild = (line.removesuffix(b"\r"), number, offset)
@@ -335,8 +346,7 @@ class Scan:
             *(line, text, self.file.name, entry.number, line.service or self.file_service, line_time, groups, at),
             *(entry.offset, entry.count, cause_of(text.partition("\n")[2]) if entry.count > 1 else ""),
         )
-        query = self.query
-        self.tally.add(found, query.count_by, query.sort_by, query.limit, self.zone, self.file.age)
+        self.tally.add(found, self.query, self.zone, self.file.age)
 
     def _note_cut_entry(self, entry: Entry) -> None:
         self.tally.problems.append(
@@ -360,6 +370,8 @@ class Scan:
         if line.time is not None:
             self._note_order(line.time)
             return line, line.time
+        if isinstance(before, _Before):
+            before = entry_before(before.data, before.start)
         if isinstance(before, bytes):
             before = _text(before)
         if isinstance(before, str):

@@ -4,6 +4,7 @@ Pure. A sieve never decides that a line matches: whatever it lets through is loo
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from opspilot.tools.builtin.logs.entries import may_continue
@@ -28,26 +29,28 @@ class Sieve:
 
     needle: bytes
 
-    def lines(self, data: bytes) -> list[tuple[int, int]]:
-        """Parts of a chunk (start, end) that hold all entries which may match, each with the entry before it.
+    def lines(self, data: bytes, mild: Callable[[bytes], bool] | None = None) -> list[tuple[int, int]]:
+        """Parts of a chunk (start, end) that hold all entries which may match.
 
-        The first and the last entry are always among them, since they may go on in another chunk.
+        The first and the last entry are always among them, since they may go on in another chunk. `mild` says of a
+        line that it can't match by itself.
         """
         starts = {0, _line_start(data, len(data.rstrip(b"\n")))}
         lowered = data.lower()
         for needle in (self.needle, *_ESCAPES):
             position = lowered.find(needle)
             while position >= 0:
-                starts.add(_line_start(data, position))
-                position = lowered.find(needle, _line_end(data, position))
+                start, end = _line_start(data, position), _line_end(data, position)
+                if mild is None or not mild(data[start:end]) or _has_company(data, start, end):
+                    starts.add(start)
+                position = lowered.find(needle, end)
         if not data.isascii():
             starts.update(_line_start(data, match.start()) for match in _FOLDING.finditer(data))
         parts: list[tuple[int, int]] = []
         for start in sorted(starts):
             if parts and start < parts[-1][1]:
                 continue
-            begin = _entry_start(data, start)
-            begin = _entry_start(data, _line_start(data, begin - 1)) if begin else 0
+            begin = entry_start(data, start)
             end = _line_end(data, start)
             while end < len(data) and may_continue(data, end):
                 end = _line_end(data, end)
@@ -69,11 +72,22 @@ def _line_start(data: bytes, position: int) -> int:
     return data.rfind(b"\n", 0, max(position, 0)) + 1
 
 
+def entry_before(data: bytes, start: int) -> bytes:
+    """The entry before the one that begins at this place; empty when there is none."""
+    return data[entry_start(data, _line_start(data, start - 1)) : start] if start else b""
+
+
 def _line_end(data: bytes, position: int) -> int:
     return data.find(b"\n", position) + 1 or len(data)
 
 
-def _entry_start(data: bytes, start: int) -> int:
+def _has_company(data: bytes, start: int, end: int) -> bool:
+    """Might the line be one of several of an entry?"""
+    return may_continue(data, start) or (end < len(data) and may_continue(data, end))
+
+
+def entry_start(data: bytes, start: int) -> int:
+    """Where the entry begins that the line at this place is of, as far as these bytes go."""
     while start > 0 and may_continue(data, start):
         start = _line_start(data, start - 1)
     return start

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 
 from opspilot.tools.builtin.logs.evidence import Evidence, Group
+from opspilot.tools.builtin.logs.matching import Query
 from opspilot.tools.builtin.logs.numbers import Number, Numbers, number_of, numeric_names
 from opspilot.tools.builtin.logs.templates import Templates
 from opspilot.tools.builtin.logs.values import Found, value_of
@@ -78,11 +79,12 @@ class Tally:
             self.newest = time if self.newest is None else max(self.newest, time)
             self.oldest = time if self.oldest is None else min(self.oldest, time)
 
-    def add(self, found: Found, count_by: str, sort_by: str, limit: int, zone: tzinfo, age: int) -> None:
-        """Count a line that matches, and keep it if it is among the `limit` latest, or largest by `sort_by`.
+    def add(self, found: Found, query: Query, zone: tzinfo, age: int) -> None:
+        """Count a line that matches, and keep it if it is among the latest, or the first by `sort_by`.
 
         `age` says how old its file is among the parts of a rotated log.
         """
+        count_by, sort_by, limit = query.count_by, query.sort_by, query.limit
         self.matched += 1
         self.levels[found.line.level or "unknown"] += 1
         self.several_lines += found.lines > 1
@@ -106,7 +108,8 @@ class Tally:
         moment = found.time if found.time is not None else float("-inf")
         # Of equal numbers the first one found stays.
         place = -self.matched if sort_by else self.matched
-        order = (number.value if number is not None else moment, -age, place)
+        value = 0.0 if number is None else -number.value if query.ascending else number.value
+        order = (moment if number is None else value, -age, place)
         if len(self.kept) < limit or (self.kept and order > self.kept[0][0]):
             evidence = Evidence.of(found, number.value if number is not None else None)
             if len(self.kept) < limit:
