@@ -23,7 +23,7 @@ from opspilot.core.interrupts import AnswerAction
 from opspilot.core.limits import Limits
 from opspilot.embedded import server_binary
 from opspilot.temporal import plugin
-from tests.workflows.conftest import ATTRIBUTES
+from opspilot.testing.server import ATTRIBUTES
 from tests.workflows.desk import Desk
 from tests.workflows.test_agent import DONE, call, calls
 from tests.workflows.test_races import write_runs

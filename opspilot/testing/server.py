@@ -1,0 +1,43 @@
+"""A real Temporal dev server that skips time: what waits for hours in production is waited for in milliseconds."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from temporalio.client import Client
+from temporalio.common import SearchAttributeKey
+from temporalio.testing import WorkflowEnvironment
+
+from opspilot.core.contract import SEARCH_ATTRIBUTE_TYPES
+from opspilot.embedded import server_binary
+from opspilot.temporal import PASSED_THROUGH, plugin
+
+_KEYS: dict[str, Callable[[str], SearchAttributeKey[Any]]] = {
+    "Keyword": SearchAttributeKey.for_keyword,
+    "Datetime": SearchAttributeKey.for_datetime,
+    "KeywordList": SearchAttributeKey.for_keyword_list,
+}
+ATTRIBUTES: list[SearchAttributeKey[Any]] = [_KEYS[kind](name) for name, kind in SEARCH_ATTRIBUTE_TYPES.items()]
+
+
+@asynccontextmanager
+async def skipping_server(passed_through: tuple[str, ...] = PASSED_THROUGH) -> AsyncIterator[Client]:
+    """Start a server, and give a client of it. Any number of harnesses can use it; starting takes a second or two.
+
+    `passed_through` names the modules that workflows take from outside their sandbox.
+    """
+    environment = await WorkflowEnvironment.start_time_skipping_v2(
+        dev_server_existing_path=str(server_binary()),
+        search_attributes=ATTRIBUTES,
+        plugins=[plugin(passed_through)],
+        dev_server_extra_args=[
+            "--dynamic-config-value",
+            "frontend.WorkflowTimeSkippingEnabled=true",
+            "--dynamic-config-value",
+            "history.transferProcessorMaxPollRPS=5000",
+            "--log-level",
+            "error",
+        ],
+    )
+    async with environment:
+        yield environment.client
