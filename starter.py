@@ -56,7 +56,7 @@ Lang = Annotated[Language, typer.Option("--lang", help=text("help.lang"))]
 SessionName = Annotated[str, typer.Argument(help=text("help.name"), autocompletion=_known_sessions)]
 
 
-def command(work: Callable[..., int]) -> Callable[..., None]:
+def command(work: Callable[..., int], to: typer.Typer = app, name: str | None = None) -> Callable[..., None]:
     """Make a function a command: what it returns is the exit status; a failure is a sentence and another status.
 
     Each command has `--lang`, and finds its own help in the catalogue.
@@ -72,7 +72,7 @@ def command(work: Callable[..., int]) -> Callable[..., None]:
     lang = inspect.Parameter("lang", inspect.Parameter.KEYWORD_ONLY, default=Language.AUTO, annotation=Lang)
     run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), lang])  # type: ignore[attr-defined]
     run.__annotations__ = {**work.__annotations__, "lang": Lang}
-    return app.command(help=text(f"help.{work.__name__}"))(run)
+    return to.command(name, help=text(f"help.{work.__name__}"))(run)
 
 
 def _guarded(work: Callable[[], int]) -> int:
@@ -415,6 +415,15 @@ def _say(sentence: str) -> None:
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
     return int(asyncio.run(work))
+
+
+def _tools() -> typer.Typer:
+    from opspilot.tool_commands import tool_commands
+
+    return tool_commands(command, _principal)
+
+
+app.add_typer(_tools(), name="tools")
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
@@ -104,8 +104,8 @@ class Endpoint:
     console: str
 
 
-def code_digest(root: Path, settings_digest: str) -> str:
-    """What the worker runs, as 32 hexadecimal digits: this Python, our sources, the settings."""
+def code_digest(root: Path, settings_digest: str, tools: Iterable[Path] = ()) -> str:
+    """What the worker runs, as 32 hexadecimal digits: this Python, our sources, the settings, the files of `tools`."""
     total = hashlib.blake2b(f"{sys.version}\n{settings_digest}\n".encode(), digest_size=16)
     sources = [root / "worker.py"]
     for package in ("opspilot", "activities", "workflows"):
@@ -113,6 +113,9 @@ def code_digest(root: Path, settings_digest: str) -> str:
     for source in sources:
         total.update(f"{source.relative_to(root)}\n".encode())
         total.update(source.read_bytes())
+    for file in tools:
+        total.update(f"{file}\n".encode())
+        total.update(file.read_bytes())
     return total.hexdigest()
 
 

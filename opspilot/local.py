@@ -8,6 +8,7 @@ from temporalio.envconfig import ClientConfig
 from opspilot import embedded, stack
 from opspilot.embedded import Deadlines, Endpoint, Place, code_digest
 from opspilot.settings import CONFIG_VARIABLE, Settings
+from opspilot.tools.finding import own_sources
 
 
 def place(settings: Settings, root: Path, environment: Mapping[str, str]) -> Place:
@@ -15,7 +16,7 @@ def place(settings: Settings, root: Path, environment: Mapping[str, str]) -> Pla
     return Place(
         state=settings.state_dir.resolve(),
         worker=root / "worker.py",
-        digest=code_digest(root, settings.digest()),
+        digest=code_digest(root, settings.digest(), own_sources(settings.tools, settings.base)),
         environment={**environment, **({CONFIG_VARIABLE: str(settings.file)} if settings.file else {})},
         folder=settings.base,
         task_queue=settings.temporal.task_queue,

@@ -9,11 +9,14 @@ import pytest
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.ports import CallContext
+from opspilot.local import place as stack_of
+from opspilot.settings import load_settings
 from opspilot.tools.finding import own_sources
 from opspilot.tools.registry import build_registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import ToolPlace
 
+ROOT = Path(__file__).parents[2]
 WEATHER = '''
 from pydantic import BaseModel
 
@@ -172,3 +175,17 @@ def test_the_files_that_a_worker_was_started_with_are_those_beside_the_settings(
         "search_docs": {"path": "unrelated.py"},
     }
     assert own_sources(tables, place.base) == files
+
+
+def test_a_local_worker_is_another_one_when_a_tool_beside_the_settings_changed(place: ToolPlace) -> None:
+    config, module = place.base / "opspilot.toml", place.base / "rain_tools.py"
+    config.write_text('[tools.rain]\nuse = "rain_tools:ping"\n')
+
+    def digest() -> str:
+        return stack_of(load_settings(config), ROOT, {}).digest
+
+    module.write_text(WEATHER)
+    before = digest()
+    assert digest() == before
+    module.write_text(WEATHER + "# changed")
+    assert digest() != before
