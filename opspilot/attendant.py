@@ -57,7 +57,7 @@ class View(Protocol):
         """An entry."""
 
     def draft(self, drafts: tuple[Draft, ...]) -> None:
-        """What is being written right now."""
+        """What is being written right now: called a few times a second while nothing else happens."""
 
     def pause(self) -> None:
         """Something else wants the screen."""

@@ -19,8 +19,8 @@ from opspilot.texts.language import text
 
 TITLE_CHARACTERS = 200
 PAGE = 200
-WIDE = 60
-"""A narrower window shows no steps and no owner."""
+WIDE, NARROW = 60, 36
+"""A window narrower than the first shows no steps and no owner; than the second, only id and title."""
 
 STATES = (*(status.value for status in Status), *(reason.value for reason in StopReason))
 """What a session's state can be: that of its run, or why the run ended."""
@@ -88,10 +88,10 @@ def session_line(row: SessionRow) -> str:
 
 def session_table(rows: Sequence[SessionRow], now: datetime, width: int) -> Table:
     """Id, age, state, steps, and the title as far as the window is wide; the owner where there are several."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    wide = width >= WIDE
+    table = Table(box=None, expand=True, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    wide, fair = width >= WIDE, width >= NARROW
     several = wide and len({row.owner for row in rows}) > 1
-    shown = {"id": True, "age": True, "state": True, "steps": wide, "owner": several, "title": True}
+    shown = {"id": True, "age": fair, "state": fair, "steps": wide, "owner": several, "title": True}
     for name, is_shown in shown.items():
         if is_shown:
             grows = name == "title"
@@ -100,7 +100,6 @@ def session_table(rows: Sequence[SessionRow], now: datetime, width: int) -> Tabl
                 no_wrap=True,
                 overflow="ellipsis",
                 ratio=1 if grows else None,
-                min_width=8 if grows else None,
                 justify="right" if name in {"age", "steps"} else "left",
             )
     for row in rows:

@@ -67,6 +67,11 @@ class LiveArea:
         else:
             self._live.update(moving)
 
+    @property
+    def visible(self) -> bool:
+        """Is anything shown? While a person is asked something, nothing may be."""
+        return self._live is not None
+
     def clear(self) -> None:
         """Take them away."""
         if self._live is not None:

@@ -66,31 +66,14 @@ class TerminalView:
 
     def show(self, entry: Entry) -> None:
         """Print an entry; kinds that people need not see print nothing."""
-        match entry.kind:
-            case Kind.RUN_STARTED:
-                self._started(entry)
-            case Kind.USER_MESSAGE:
-                self._asked_at = entry.at
-                self._line()
-                self._line(f"> {compact(str(entry.data.get('text', '')), 1000)}", "cyan")
-            case Kind.ASSISTANT_MESSAGE:
-                self._assistant(entry)
-            case Kind.TOOL_CALL:
-                self._call(entry)
-            case Kind.TOOL_STARTED:
-                self._running[entry.call or ""] = time.monotonic()
-            case Kind.TOOL_RESULT:
-                self._result(entry)
-            case Kind.INTERRUPT_OPENED:
-                self._interrupt(entry)
-            case Kind.INTERRUPT_ANSWERED | Kind.INTERRUPT_EXPIRED | Kind.ANSWER_IGNORED:
-                self._settled(entry)
-            case Kind.RUN_STOPPED:
-                self._stopped(entry)
-            case _:
-                pass
+        if entry.kind in {Kind.ASSISTANT_MESSAGE, Kind.INTERRUPT_OPENED, Kind.RUN_STOPPED}:
+            # What was being written is there, or never will be.
+            self._area.clear()
+        self._print(entry)
         if not self._running:
             self._thinking_since = time.monotonic()
+        elif self._area.visible:
+            self.draft(())
 
     def draft(self, drafts: tuple[Draft, ...]) -> None:
         """Show what goes on right now, on lines that are rewritten; only where somebody looks at it live."""
@@ -111,6 +94,31 @@ class TerminalView:
         self._area.clear()
 
     # ---------------------------------------------------------------- one kind each
+
+    def _print(self, entry: Entry) -> None:
+        match entry.kind:
+            case Kind.RUN_STARTED:
+                self._started(entry)
+            case Kind.USER_MESSAGE:
+                self._asked_at = entry.at
+                self._line()
+                self._line(f"> {compact(str(entry.data.get('text', '')), 1000)}", "cyan")
+            case Kind.ASSISTANT_MESSAGE:
+                self._assistant(entry)
+            case Kind.TOOL_CALL:
+                self._call(entry)
+            case Kind.TOOL_STARTED if not entry.data.get("void"):
+                self._running[entry.call or ""] = time.monotonic()
+            case Kind.TOOL_RESULT:
+                self._result(entry)
+            case Kind.INTERRUPT_OPENED:
+                self._interrupt(entry)
+            case Kind.INTERRUPT_ANSWERED | Kind.INTERRUPT_EXPIRED | Kind.ANSWER_IGNORED:
+                self._settled(entry)
+            case Kind.RUN_STOPPED:
+                self._stopped(entry)
+            case _:
+                pass
 
     def _line(self, line: str = "", style: str = "", indent: int = 0) -> None:
         """Where somebody looks, long lines are folded under their beginning; elsewhere they stay whole, for `grep`."""

@@ -67,7 +67,7 @@ class _Blocks:
                     yield from self._assistant(entry)
                 case Kind.TOOL_CALL:
                     yield from self._head(entry)
-                    yield from _call(entry, self._of_call[entry.run, _call_of(entry)])
+                    yield from _call(entry, self._of_call.get((entry.run, _call_of(entry)), []))
                 case Kind.RUN_STOPPED:
                     yield from self._stopped(entry)
                 case _:
