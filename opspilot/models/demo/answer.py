@@ -4,6 +4,7 @@ from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, acted_on, identify
 from opspilot.models.demo.docs import top_error
 from opspilot.models.demo.grounding import Sheet
+from opspilot.models.demo.lead import write_lead
 from opspilot.models.demo.needs import Kind, Need
 from opspilot.models.demo.sections import (
     asked_for,
@@ -24,9 +25,14 @@ def write_answer(case: Case) -> str:
     sheet = Sheet((filed.call for filed in case.filed), chinese=case.question.chinese)
     if not case.needs and not case.filed:
         return _cannot(case, sheet)
+    write_lead(case, sheet)
+    led = bool(sheet.text)
     for need in _all_needs(case):
         sheet.gap()
-        _SECTIONS[need.kind](need, case, sheet)
+        if need.kind is Kind.LOGS:
+            tell_logs(need, case, sheet, led=led)
+        else:
+            _SECTIONS[need.kind](need, case, sheet)
     if not sheet.text:
         sheet.write("nothing_known")
     else:

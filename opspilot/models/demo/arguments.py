@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 from opspilot.core.messages import Json
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.lexicon import Idea
+from opspilot.models.demo.measures import Measure, Superlative, best_of, fitness
 from opspilot.models.demo.times import Span, relative
-from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
-from opspilot.models.demo.words import ideas_in, likeness, parts, stems, tokens
+from opspilot.models.demo.toolbox import ASCENDING, DESCENDING, Parameter, Role, ToolCard
+from opspilot.models.demo.words import ideas_in, likeness, parts, stem, stems, tokens
 
 
 @dataclass(frozen=True)
 class Wish:
     """What a call should be about. Everything is optional; a tool takes what it has parameters for.
 
-    `named` are values for parameters of that very name (found in results); `text` is the whole question.
+    `named` are values for parameters of that very name (found in results); `text` is the whole question. `codes`: all
+    that the results call the thing that it is about. `failing`: only what went wrong. `most_rows`: as many as can be.
     """
 
     text: str
@@ -29,6 +31,10 @@ class Wish:
     source: str = ""
     level: str = ""
     group: str = ""
+    order: Superlative | None = None
+    codes: frozenset[str] = frozenset()
+    failing: bool = False
+    most_rows: bool = False
     span: Span | None = None
     reference: str = ""
     offset: int | None = None
@@ -58,6 +64,14 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     role = parameter.role
     if role is Role.SPAN or role in {Role.SINCE, Role.UNTIL}:
         return _time(parameter, wish.span)
+    if role in {Role.SORT, Role.DIRECTION}:
+        return None if wish.order is None else (_sort if role is Role.SORT else _direction)(parameter, wish.order)
+    if parameter.limits and not parameter.required:
+        return int(min(parameter.most or _MANY_ROWS, _MANY_ROWS)) if wish.most_rows else None
+    if parameter.choices and role in _CODED:
+        coded = [choice for choice in parameter.choices if choice and choice in wish.codes]
+        if len(coded) == 1:
+            return coded[0]
     if role is Role.OFFSET:
         return wish.offset if wish.offset is not None and parameter.type == "integer" else None
     wanted = {
@@ -73,7 +87,7 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     }.get(role, "")
     if not wanted:
         return (
-            _chosen(parameter, wish.text)
+            _chosen(parameter, wish.text, failing=wish.failing)
             if parameter.choices and role in {Role.OTHER, Role.ENVIRONMENT}
             else (_environment(parameter, wish.text) if role is Role.ENVIRONMENT else None)
         )
@@ -85,6 +99,41 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     if value is not None:
         used.add(mark)
     return value
+
+
+_MANY_ROWS = 100
+_CODED = {Role.OTHER, Role.SUBJECT, Role.IDENTITY, Role.SOURCE, Role.ENVIRONMENT}
+
+
+def _sort(parameter: Parameter, order: Superlative) -> Json:
+    """The sort key that measures what is asked, as its parameter spells it; None when none does."""
+    if parameter.choices:
+        return best_of(order, [choice for choice in parameter.choices if isinstance(choice, str)])
+    names = [name for name in re.findall(r"[A-Za-z_]\w+", parameter.description) if name.islower()]
+    scored = [(fitness(order, name), -at, name) for at, name in enumerate(names) if name not in _PROSE]
+    best = max(scored, default=(0.0, 0, ""))
+    if best[0] <= 0:
+        return None
+    falls = re.search(r"(?i)(['\"`]?-['\"`]?|minus)[^.;]{0,24}(descend|falling|revers|largest)", parameter.description)
+    return f"-{best[2]}" if falls and order.largest else best[2]
+
+
+_PROSE = frozenset({"how", "long", "something", "took", "in", "the", "of", "a", "by", "or", "number", "them", "time"})
+
+
+def _direction(parameter: Parameter, order: Superlative) -> Json:
+    wanted = DESCENDING if order.largest else ASCENDING
+    if parameter.type == "boolean":
+        return bool(set(parts(parameter.name)) & wanted)
+    return next((choice for choice in parameter.choices if str(choice).lower() in wanted), None)
+
+
+def sorts(tool: ToolCard, order: Superlative) -> bool:
+    """Can the tool itself rank by what is asked?"""
+    by, way = tool.with_role(Role.SORT), tool.with_role(Role.DIRECTION)
+    if by is not None and _sort(by, order) is not None:
+        return order.largest or way is not None or not by.choices
+    return way is not None and by is None and order.measure is Measure.TIME
 
 
 def pattern_of(text: str) -> str:
@@ -173,7 +222,8 @@ def _described(parameter: Parameter) -> Json:
     return None
 
 
-_SEVERE = ("error", "err", "errors", "severe", "critical", "fatal", "failure", "alarm", "high")
+_SEVERE = ("error", "err", "errors", "severe", "critical", "fatal", "failure", "alarm", "high", "fault", "faults")
+_FAILED = frozenset((*_SEVERE, "failed", "fail", "failing", "unsuccessful", "ko", "nok", "bad", "down", "失败", "异常"))
 
 
 def _closest(parameter: Parameter, wanted: str) -> Json:
@@ -188,22 +238,35 @@ def _closest(parameter: Parameter, wanted: str) -> Json:
     return names[best] if best is not None and likeness(wanted, best) >= 0.5 else None
 
 
-def _chosen(parameter: Parameter, text: str) -> Json:
+def _chosen(parameter: Parameter, text: str, *, failing: bool = False) -> Json:
     """The one choice that the question names, in either language; None when it names none or several."""
-    said = {token.text.lower() for token in tokens(text)}
-    said |= {TRANSLATION[word] for word in said if word in TRANSLATION}
-    said |= {english for chinese, english in _ENVIRONMENTS.items() if chinese in text}
-    named = [
-        choice
-        for choice in parameter.choices
-        if isinstance(choice, str)
-        and (
-            choice.lower() in said
-            or (len(parts(choice)) > 1 and set(parts(choice)) <= said)
-            or any(word.startswith(choice.lower()) for word in said if len(choice) >= 3)
-        )
-    ]
+    named = choices_named(parameter, text)
+    if not named and failing:
+        named = [choice for choice in parameter.choices if str(choice).lower() in _FAILED]
     return named[0] if len(named) == 1 else None
+
+
+def choices_named(parameter: Parameter, text: str) -> list[Json]:
+    """The allowed values that a text speaks of; a longer one hides those that are part of it."""
+    said = {word.lower() for token in tokens(text) for word in re.findall(r"[\w-]+", token.text)}
+    said |= {word for known in list(said) if known in TRANSLATION for word in TRANSLATION[known].split()}
+    said |= {english for chinese, english in _ENVIRONMENTS.items() if chinese in text}
+    found = [choice for choice in parameter.choices if isinstance(choice, str) and _is_said(choice, said)]
+    whole = {choice: set(parts(choice)) for choice in found}
+    return [choice for choice in found if not any(whole[choice] < other for other in whole.values())]
+
+
+def _is_said(choice: str, said: set[str]) -> bool:
+    lowered, words = choice.lower(), set(parts(choice))
+    if lowered in said or (len(words) > 1 and words <= said):
+        return True
+    if len(lowered) < _SHORTEST_CHOICE or len(words) > 1:
+        return False
+    participle = lowered.endswith(("ed", "ing"))
+    return any(word in {f"{lowered}s", f"{lowered}es"} or (participle and stem(word) == stem(lowered)) for word in said)
+
+
+_SHORTEST_CHOICE = 3
 
 
 _ENVIRONMENTS = {"生产": "production", "线上": "production", "测试": "test", "预发": "staging", "开发": "development"}
@@ -225,6 +288,8 @@ def _time(parameter: Parameter, span: Span | None) -> Json:
             return None
         return allowed(parameter, str(max(1, round(span.hours / _UNIT_HOURS[unit]))))
     if parameter.role is Role.UNTIL:
+        return allowed(parameter, span.until) if span.until else None
+    if span.until and not span.since:
         return None
     if span.since:
         return allowed(parameter, span.since)

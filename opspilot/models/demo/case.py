@@ -96,7 +96,8 @@ class Case:
     def entities(self) -> tuple[Entity, ...]:
         """The things in the results so far. What documents and logs return are no things with names."""
         talk = {tool.name for tool in self.tools if kind_of(tool) in {Kind.DOCS, Kind.LOGS}}
-        calls = (*(filed.call for filed in self.filed), *self.known)
+        about = (filed.call for filed in self.filed if not filed.need.startswith((f"{Kind.LOGS}.", f"{Kind.DOCS}.")))
+        calls = (*about, *self.known)
         return tuple(entity for call in calls if call.tool not in talk for entity in call.findings.entities)
 
     def entity(self, name: str) -> Entity | None:

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from opspilot.models.demo.arguments import Wish, fill
 from opspilot.models.demo.case import Case, Proposal
+from opspilot.models.demo.counts import message_tallies
 from opspilot.models.demo.findings import Excerpt
 from opspilot.models.demo.history import HUMAN_CODES, Done
 from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
-from opspilot.models.demo.logs import message_tallies
-from opspilot.models.demo.needs import Kind, Need, question_stems
+from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.suiting import question_stems
 from opspilot.models.demo.toolbox import Role, ToolCard
 from opspilot.models.demo.words import CJK, parts, stems, tokens, translated
 

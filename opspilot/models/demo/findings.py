@@ -190,7 +190,7 @@ class _Reader:
             self.tallies += [Tally(name, count, key) for name, count in numbers.items()]
             return
         fields = _scalars(node)
-        here = _source(fields) or source
+        here = source_of(fields) or source
         inside = [value for value in node.values() if isinstance(value, dict) and _text(_scalars(value))]
         if inside:
             here = _place(fields, here)
@@ -217,11 +217,15 @@ class _Reader:
         text = _text(fields) or _sentence(fields)
         if not text or (depth == 0 and not _place(fields, here)):
             return False
-        self.excerpts.append(Excerpt(text, _place(fields, here), _line(fields), _heading(fields), fields))
+        place, line = _place(fields, here), line_of(fields)
+        if not line and (whole := next(filter(_WHOLE_PLACE.fullmatch, fields.values()), "")):
+            place, _, line = whole.rpartition(":")
+        self.excerpts.append(Excerpt(text, place, line, _heading(fields), fields))
         return True
 
     def _as_entity(self, node: Mapping[str, Json], fields: Mapping[str, str], depth: int) -> bool:
-        listed_thing = depth > 1 and len(dict(_flattened(node))) > 1
+        told = sum(isinstance(value, str) and not isinstance(value, JsonNumber) for value in node.values())
+        listed_thing = (depth > 1 or 2 * told >= len(node)) and len(dict(_flattened(node))) > 1
         if (depth == 0 and not _spoken(node)) or not (_first(fields, _NAME | _SOURCE) or listed_thing):
             return False
         self.entities.append(Entity(dict(_flattened(node))))
@@ -259,12 +263,13 @@ def _first(fields: Mapping[str, str], known: frozenset[str]) -> str:
     return exact or next((v for n, v in fields.items() if v and _key_in(n, known)), "")
 
 
+_WHOLE_PLACE = re.compile(r"[^\s:]+\.[A-Za-z]\w{0,7}:\d+")
 _FILE_LIKE = re.compile(r"[^\s:]*\w\.[A-Za-z]\w{0,5}(?::\d+)?")
 
 
-def _source(fields: Mapping[str, str]) -> str:
+def source_of(fields: Mapping[str, str]) -> str:
     """The file or document of a record: by its key, or, beside a line number, because the value looks like a file."""
-    looks = (value for value in fields.values() if _line(fields) and _FILE_LIKE.fullmatch(value))
+    looks = (value for value in fields.values() if line_of(fields) and _FILE_LIKE.fullmatch(value))
     return _first(fields, _SOURCE) or next(looks, "")
 
 
@@ -281,7 +286,7 @@ def _own_name(item: Mapping[str, Json]) -> str:
     return _first(fields, _NAME) or _first(fields, _SOURCE) or next(iter(fields.values()), "")
 
 
-def _line(fields: Mapping[str, str]) -> str:
+def line_of(fields: Mapping[str, str]) -> str:
     """The line's number. `line` itself is meant before `heading_line`, whichever comes first."""
     numbered = {name: value for name, value in fields.items() if _key_in(name, _LINE) and value.isdigit()}
     return next((value for name, value in numbered.items() if name.lower() in _LINE), "") or next(
@@ -299,7 +304,7 @@ def _sentence(fields: Mapping[str, str]) -> str:
     """The longest sentence of a record that has a place and no name: its text, whatever the key is called."""
     named = any(parts(name)[-1:] and parts(name)[-1] in _NAME for name in fields)
     sentences = (value for value in fields.values() if value.count(" ") > 1)
-    return "" if named or not _source(fields) else max(sentences, key=len, default="")
+    return "" if named or not source_of(fields) else max(sentences, key=len, default="")
 
 
 def _positioned(line: str) -> Excerpt:
@@ -313,10 +318,10 @@ def _example(fields: Mapping[str, str], node: Mapping[str, Json], here: str) -> 
     for value in node.values():
         inner = _scalars(value) if isinstance(value, dict) else {}
         if text := _text(inner):
-            return Excerpt(text, _source(inner) or here, _line(inner), _heading(inner), inner)
+            return Excerpt(text, source_of(inner) or here, line_of(inner), _heading(inner), inner)
     beside = (v for n, v in fields.items() if "example" in parts(n) and parts(n)[-1] not in _SOURCE | _LINE)
     text = next(beside, "") or _text(fields)
-    return Excerpt(text, here, _line(fields)) if here and (text or _line(fields)) else None
+    return Excerpt(text, here, line_of(fields)) if here and (text or line_of(fields)) else None
 
 
 def _flattened(node: Mapping[str, Json], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, tuple[str, ...]]]:

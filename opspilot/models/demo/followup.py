@@ -38,6 +38,8 @@ def _joined(first: Question, later: Question) -> Question:
         unknown=tuple(dict.fromkeys(later.unknown + first.unknown)),
         dimension=later.dimension or first.dimension,
         dimension_idea=later.dimension_idea or first.dimension_idea,
+        extreme=later.extreme or first.extreme,
+        starts=later.starts or first.starts,
         order=later.order or first.order,
         span=later.span or first.span,
     )
@@ -60,6 +62,8 @@ def _leaning(question: Question, before: Question) -> Question:
         unknown=question.unknown or before.unknown,
         dimension=question.dimension or (before.dimension if bare else ""),
         dimension_idea=question.dimension_idea or (before.dimension_idea if bare else None),
+        extreme=question.extreme or (before.extreme if bare else None),
+        starts=question.starts or (bare and before.starts),
         span=question.span or (before.span if bare else None),
     )
 

@@ -59,12 +59,13 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
             "entities component components equipment fleet master"
         ),
         Idea.OWNER: listed(
-            "owner owners own owns owned ownership maintainer maintainers maintain maintains responsible team teams "
-            "contact contacts oncall on-call charge runs "
+            "owner owners own owns owned ownership maintainer maintainers maintain maintains maintained responsible team "
+            "teams contact contacts oncall on-call charge runs "
             "crew crews squad squads steward custodian operate operates operated operator operators"
         ),
         Idea.DEPENDS: listed(
-            "depend depends depended dependent dependents dependency dependencies relies rely consumes"
+            "depend depends depended dependent dependents dependency dependencies relies rely consumes "
+            "upstream upstreams"
         ),
         Idea.SERVICE: listed(
             "service services app apps application applications api apis microservice microservices system systems "
@@ -88,7 +89,10 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
         Idea.RECENT: listed("recent recently latest lately newest last current currently now"),
         Idea.COMPARE: listed("compare compares comparison against match matches matching cross-check versus"),
         Idea.ALERT: listed("alert alerts alarm alarms"),
-        Idea.EXTREME: listed("slowest fastest longest shortest smallest lowest heaviest"),
+        Idea.EXTREME: listed(
+            "slowest fastest quickest longest shortest smallest lowest heaviest costliest cheapest priciest "
+            "newest oldest earliest greatest fullest peak"
+        ),
     }
 )
 
@@ -210,7 +214,23 @@ CHINESE: MappingProxyType[Idea, tuple[str, ...]] = MappingProxyType(
         Idea.RECENT: ("最近", "近期", "最新", "目前", "当前", "近来", "这几天", "刚才", "刚刚"),
         Idea.COMPARE: ("对照", "对比", "比较", "比对", "对一下", "核对"),
         Idea.ALERT: ("告警", "警报", "报警", "预警"),
-        Idea.EXTREME: ("最慢", "最快", "最长", "最短", "最小", "最低", "耗时最长"),
+        Idea.EXTREME: (
+            "最慢",
+            "最快",
+            "最长",
+            "最短",
+            "最小",
+            "最低",
+            "最久",
+            "最早",
+            "最旧",
+            "最贵",
+            "最便宜",
+            "耗时最长",
+            "最近一次",
+            "最后一次",
+            "上一次",
+        ),
     }
 )
 
@@ -226,6 +246,7 @@ STOP_ENGLISH = listed(
     "currently main think go went come came way kind type sort thing things lot ones one exactly really actually ok "
     "okay hello hi hey thanks thank appear appears appeared occur occurs occurred show shows shown contain contains "
     "written write wrote asked ask like able make makes made take takes took put full whole against "
+    "tried tries used attempted seen came logged ran runs writes happens "
     "did's begin began begun begins start started starts wrong happening reported reports instead rather sorry"
 )
 
@@ -349,6 +370,25 @@ STOP_CHINESE = (
     "说了",
     "说",
     "写",
+    "之间",
+    "几点",
+    "何时",
+    "什么时候",
+    "开始",
+    "更多",
+    "更少",
+    "列出",
+    "三个",
+    "由",
+    "占用",
+    "哪一单",
+    "单",
+    "第一次",
+    "首次",
+    "不是",
+    "为什么",
+    "使用",
+    "用了",
     "要",
     "做",
     "去",

@@ -4,15 +4,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from opspilot.models.demo.arguments import Wish, fill, pattern_of, text_of
-from opspilot.models.demo.case import Case, Proposal, identify, needs_lookup, suggestion
-from opspilot.models.demo.findings import Tally
-from opspilot.models.demo.glossary import TRANSLATION
+from opspilot.models.demo.arguments import Wish, fill, pattern_of
+from opspilot.models.demo.case import Case, Proposal, needs_lookup, suggestion
+from opspilot.models.demo.counts import (
+    capture_for,
+    coded_dimension,
+    counted_rows,
+    dimension_tallies,
+    grouped_tallies,
+    same_idea,
+    witness,
+)
 from opspilot.models.demo.history import HUMAN_CODES, Done
-from opspilot.models.demo.lexicon import CHINESE, ENGLISH, STOP_ENGLISH, Idea, listed
+from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea
 from opspilot.models.demo.needs import Kind, Need
-from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
-from opspilot.models.demo.words import CJK, ideas_in, parts
+from opspilot.models.demo.suiting import exemplified
+from opspilot.models.demo.toolbox import Role, ToolCard
+from opspilot.models.demo.wishes import as_tried, first_wish, plain_name, target_of, without
+from opspilot.models.demo.words import parts, stem
 
 _MAX_SEARCHES = 4
 
@@ -22,17 +31,22 @@ def next_logs(need: Need, case: Case) -> Iterator[Proposal]:
     done, tool = case.calls(need), need.tools[0]
     first = list(_made(need, tool, first_wish(need, tool, case)))
     if not done or case.asks_anew(first):
-        only_name = bool(need.texts) and not _without(case.named, need.texts[0])
+        only_name = bool(need.texts) and not without(case.named, need.texts[0])
         if _waits_for_name(tool, case) or (only_name and sum(other.kind is Kind.LOGS for other in case.needs) > 1):
             return
         yield from first
         return
     last = done[-1]
+    if last.useful and (each := list(_each_choice(need, tool, case, done))):
+        yield from each
+        return
     if len(done) >= _MAX_SEARCHES or last.code in HUMAN_CODES:
         return
     if last.useful:
         if wish := _counting(need, tool, case, done):
             yield from _made(need, tool, wish)
+        else:
+            yield from _witnessing(need, tool, case, done)
         return
     for wish in _alternatives(need, tool, case, last):
         for proposal in _made(need, tool, wish):
@@ -48,77 +62,23 @@ def _made(need: Need, tool: ToolCard, wish: Wish) -> Iterator[Proposal]:
         yield Proposal(need.id, tool.name, arguments)
 
 
-def _target(tool: ToolCard) -> Parameter | None:
-    return tool.with_role(Role.SUBJECT) or tool.with_role(Role.IDENTITY)
-
-
 def _waits_for_name(tool: ToolCard, case: Case) -> bool:
     """A name that logs will hardly know is looked up first, where there is a catalogue."""
-    target, question = _target(tool), case.question
+    target, question = target_of(tool) or next(iter(tool.coded), None), case.question
     if target is None or case.need(Kind.CATALOG) is None or case.calls_of(Kind.CATALOG):
+        return False
+    if any(exemplified(target, name) for name in question.names):
         return False
     if question.subjects:
         return needs_lookup(target, question.subjects[0])
     return bool(question.candidates or (question.sources and tool.with_role(Role.SOURCE) is None))
 
 
-def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
-    """What the question asks of the logs, put to this tool."""
-    question = case.question
-    subject = name = need.subject or case.named
-    source = question.sources[0] if question.sources else ""
-    target = _target(tool)
-    if subject and target is not None:
-        subject = identify(target, subject, case) or subject
-    if tool.with_role(Role.SOURCE) is None and not subject:
-        subject = (identify(target, source, case) if target is not None and source else None) or source
-    if target is None and not source:
-        source = subject
-    query = _without(name, need.texts[0]) if need.texts else ""
-    if target is None and tool.with_role(Role.SOURCE) is None and not query:
-        query = subject
-    level = "error" if question.ideas & {Idea.ERRORS, Idea.ALERT} and not query else ""
-    if query in _LEVELS and (leveled := tool.with_role(Role.LEVEL)) and _LEVELS[query] in leveled.choices:
-        query, level = "", _LEVELS[query]
-    return Wish(question.text, query, "", subject, source, level, _group(tool, case), question.span)
-
-
-_LEVELS = {word: word for word in ("warning", "error", "critical", "fatal", "debug", "info", "notice")} | {
-    "警告": "warning"
-}
-
-
-def _without(name: str, text: str) -> str:
-    """The words to look for, without the name of the thing that is looked at."""
-    return " ".join(text.replace(name, " ").split()) if name else text
-
-
-def _group(tool: ToolCard, case: Case) -> str:
-    """What to count by, where the tool itself names the thing that is asked for."""
-    parameter, question = tool.with_role(Role.GROUP), case.question
-    if parameter is None or not question.dimension or question.dimension_idea is Idea.ERRORS:
-        return ""
-    offered = [str(choice) for choice in parameter.choices] or re.findall(r"[A-Za-z_]+", parameter.description)
-    english = TRANSLATION.get(question.dimension, question.dimension)
-    for name in (english, *sorted(_same_idea(question.dimension_idea))):
-        if name in offered:
-            return name
-    return "" if tool.with_role(Role.REGEX) else _plain_name(question.dimension_idea, english)
-
-
-def _plain_name(idea: Idea | None, dimension: str) -> str:
-    return dimension if dimension.isascii() else {Idea.HOST: "host", Idea.USER: "user"}.get(idea or Idea.COUNT, "")
-
-
-def _same_idea(idea: Idea | None) -> frozenset[str]:
-    return ENGLISH[idea] if idea in {Idea.HOST, Idea.USER, Idea.SERVICE} else frozenset()
-
-
 def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterator[Wish]:
     """What else might find it, the closest to the question first. Each drops or changes one thing."""
-    wish = _as_tried(tool, first_wish(need, tool, case), last)
+    wish = as_tried(tool, first_wish(need, tool, case), last)
     renamed = list(_renamed(wish, tool, last))
-    reworded = [replace(wish, query=_without(case.named, text)) for text in need.texts[1:]]
+    reworded = [replace(wish, query=without(case.named, text)) for text in need.texts[1:]]
     words = [word for word in need.texts[0].split() if word not in STOP_ENGLISH] if need.texts else []
     if len(words) > 1 and tool.with_role(Role.REGEX):
         in_any_order = "(?i)" + "".join(f"(?=.*{re.escape(word)})" for word in words)
@@ -140,36 +100,21 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
             source="" if name == wish.source else wish.source,
             query=wish.query or name,
         )
+    if wish.query.count(" ") > 1:
+        yield replace(wish, query=wish.query.rpartition(" ")[0])
+        yield replace(wish, query=wish.query.partition(" ")[2])
     if " " in wish.query:
         yield replace(wish, query=max(wish.query.split(), key=len))
 
 
 def _renamed(wish: Wish, tool: ToolCard, last: Done) -> Iterator[Wish]:
     """The same search under the name that the result or the error offers instead."""
-    for attribute, parameter in (("subject", _target(tool)), ("source", tool.with_role(Role.SOURCE))):
+    for attribute, parameter in (("subject", target_of(tool)), ("source", tool.with_role(Role.SOURCE))):
         if attribute == "source" and last.ok:
             continue  # the file was found, and what it was searched for wasn't in it
         name = str(getattr(wish, attribute))
         if name and parameter is not None and (better := suggestion(last, name, parameter.name)):
             yield replace(wish, subject=better) if attribute == "subject" else replace(wish, source=better)
-
-
-def _as_tried(tool: ToolCard, wish: Wish, last: Done) -> Wish:
-    """The wish as the last call had it: what it left out stays out."""
-    values = {role: str(last.arguments.get(parameter.name, "")) for role in Role if (parameter := tool.with_role(role))}
-    pattern = values.get(Role.REGEX) or ""
-    query = values.get(Role.QUERY) or (wish.query if "(?=" in pattern else text_of(pattern))
-    subject = values.get(Role.SUBJECT) or values.get(Role.IDENTITY) or ""
-    span = wish.span if any(values.get(role) for role in (Role.SINCE, Role.SPAN)) else None
-    return replace(
-        wish,
-        query=query,
-        subject=subject,
-        source=values.get(Role.SOURCE, ""),
-        level=wish.level if values.get(Role.LEVEL) else "",
-        group=values.get(Role.GROUP, ""),
-        span=span,
-    )
 
 
 # ---------------------------------------------------------------- counting by what the lines show
@@ -187,15 +132,15 @@ def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) ->
     tried = [call.arguments[group.name] for call in done if call.arguments.get(group.name)]
     if last.arguments.get(group.name) and (grouped_tallies(last.findings.tallies) or len(tried) > 1):
         return None
-    wish = _as_tried(tool, first_wish(need, tool, case), last)
-    idea_words = _same_idea(question.dimension_idea) | {question.dimension}
+    wish = as_tried(tool, first_wish(need, tool, case), last)
+    idea_words = same_idea(question.dimension_idea) | {question.dimension}
     for excerpt in last.findings.excerpts:
         field = next((name for name, value in excerpt.fields.items() if value and set(parts(name)) & idea_words), None)
         if field:
             return replace(wish, group=field)
     texts = [excerpt.text for excerpt in last.findings.excerpts]
     if regex is None or regex.name == getattr(tool.with_role(Role.QUERY), "name", None):
-        return replace(wish, group=_plain_name(question.dimension_idea, question.dimension) or question.dimension)
+        return replace(wish, group=plain_name(question.dimension_idea, question.dimension) or question.dimension)
     capture = capture_for(question.dimension, question.dimension_idea, texts)
     if capture is None:
         return replace(wish, group=question.dimension)
@@ -207,57 +152,42 @@ def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) ->
     return replace(wish, regex=f"(?i){pattern}", group=name)
 
 
-_ADDRESS = r"\d+\.\d+\.\d+\.\d+"
+_MOST_CHOICES = 8
 
 
-def capture_for(dimension: str, idea: Idea | None, texts: list[str]) -> tuple[str, str] | None:
-    """A group's name and the pattern that captures the wanted thing in most of these lines; None when none shows it."""
-    words = sorted(word for word in _same_idea(idea) | {dimension} if word.isascii())
-    name = "address" if idea is Idea.HOST else "user" if idea is Idea.USER else "value"
-    said = "|".join(map(re.escape, words))
-    patterns = [rf"\b\w*(?:{said})=(?P<{name}>[^\s,;]+)", rf"\b(?:{said})[ :]+(?P<{name}>[^\s,;]+)"] if said else []
-    if idea is Idea.HOST:
-        patterns += [rf"(?P<{name}>{_ADDRESS})", rf"\bfrom (?P<{name}>[\w.-]+)"]
-    if idea is Idea.USER:
-        patterns.insert(0, rf"\b(?:for|user) (?:\w+ user )?(?P<{name}>[^\s:,;]+)")
-    matched = {pattern: sum(bool(re.search(f"(?i){pattern}", text)) for text in texts) for pattern in patterns}
-    best = max(patterns, key=lambda pattern: matched[pattern], default=None)
-    return (name, best) if best is not None and matched[best] else None
+def _each_choice(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) -> Iterator[Proposal]:
+    """For "which depot …" of a tool that can't count by depot, but be asked for each of a few: one search for each."""
+    question = case.question
+    if not question.dimension or question.dimension_idea is Idea.ERRORS or tool.with_role(Role.GROUP):
+        return
+    parameter = coded_dimension(tool, question.dimension)
+    if parameter is None or counted_rows(done[0], case):
+        return
+    wish = as_tried(tool, first_wish(need, tool, case), done[0])
+    choices = [str(choice) for choice in parameter.choices if choice not in {"", None}]
+    if 1 < len(choices) <= _MOST_CHOICES:
+        for choice in choices:
+            named = replace(wish, named={parameter.name: choice}, subject="")
+            yield from (p for p in _made(need, tool, named) if not case.made(p.key))
 
 
-def dimension_tallies(tallies: tuple[Tally, ...], dimension: str, idea: Idea | None) -> tuple[Tally, ...]:
-    """The rows that count the wanted thing: their group, or a column of theirs, carries its name."""
-    words = _same_idea(idea) | {dimension} | set(CHINESE.get(idea, ()) if idea else ())
-
-    def fits(tally: Tally) -> bool:
-        return bool(set(parts(tally.group)) & words) or any(set(parts(name)) & words for name in tally.fields)
-
-    return tuple(tally for tally in tallies if fits(tally))
-
-
-_CHINESE_MESSAGES = re.compile("消息|报错|错误|内容|信息|模板")
-
-
-_OTHER_GROUPS = listed(
-    "level levels severity shape shapes template templates message messages other others file files format formats "
-    "coverage pattern patterns"
-)
-
-
-def grouped_tallies(tallies: tuple[Tally, ...]) -> tuple[Tally, ...]:
-    """The rows of the counts that a call asked for: the first group that isn't what such a tool always counts."""
-    groups = dict.fromkeys(row.group for row in tallies if not set(parts(row.group)) & _OTHER_GROUPS)
-    group = next(iter(groups), None)
-    return tuple(row for row in tallies if row.group == group)
-
-
-def message_tallies(tallies: tuple[Tally, ...]) -> tuple[Tally, ...]:
-    """The rows that count messages: their group speaks of shapes, messages or errors, or their labels are sentences."""
-    if chinese := tuple(tally for tally in tallies if _CHINESE_MESSAGES.search(tally.group)):
-        return chinese
-    spoken = listed("shape shapes template templates message messages signature signatures cluster clusters")
-    named = tuple(tally for tally in tallies if set(parts(tally.group)) & spoken)
-    if named:
-        return named
-    erring = tuple(t for t in tallies if Idea.ERRORS in ideas_in(t.group) and " " in t.label)
-    return erring or tuple(t for t in tallies if t.label.count(" ") >= 2 or (CJK.search(t.label) and len(t.label) > 5))
+def _witnessing(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) -> Iterator[Proposal]:
+    """A row of what was counted most, when the counts came without one."""
+    question = case.question
+    if not question.dimension or question.dimension_idea is Idea.ERRORS:
+        return
+    rows = counted_rows(done[-1], case)
+    if (
+        not rows
+        or witness(rows[0], done)
+        or (len(done) > 1 and any(rows[0].label in c.arguments.values() for c in done))
+    ):
+        return
+    words = {stem(word) for word in (*same_idea(question.dimension_idea), question.dimension, *parts(rows[0].group))}
+    wish = as_tried(tool, first_wish(need, tool, case), done[-1])
+    for parameter in tool.parameters:
+        fits = parameter.role not in {Role.GROUP, Role.SORT, Role.DIRECTION, Role.QUERY, Role.REGEX}
+        if fits and parameter.type == "string" and {stem(word) for word in parts(parameter.name)} & words:
+            named = replace(wish, group="", subject="", named={parameter.name: rows[0].label})
+            yield from (p for p in _made(need, tool, named) if not case.made(p.key))
+            return

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from opspilot.models.demo.glossary import ACTIONS, READING, TRANSLATION
+from opspilot.models.demo.glossary import ACTIONS, READING
 from opspilot.models.demo.lexicon import ENGLISH, Idea, listed
 from opspilot.models.demo.orders import order_verbs
-from opspilot.models.demo.question import Question
+from opspilot.models.demo.question import Question, happened
+from opspilot.models.demo.suiting import question_stems, suiting
 from opspilot.models.demo.toolbox import Role, ToolCard, first_sentence
 from opspilot.models.demo.words import CJK, parts, singular, stem, stems
 
@@ -56,12 +57,20 @@ def kind_of(tool: ToolCard) -> Kind:
         return Kind.MORE
     about = tool.about
     weights = {
-        Kind.LOGS: about[Idea.LOGS] + 0.3 * about[Idea.ERRORS],
+        Kind.LOGS: about[Idea.LOGS] + 0.3 * about[Idea.ERRORS] + tool.records,
         Kind.DOCS: about[Idea.DOCS] + 0.3 * about[Idea.ADVICE],
-        Kind.CATALOG: about[Idea.CATALOG] + about[Idea.OWNER] + 0.3 * about[Idea.SERVICE],
+        Kind.CATALOG: about[Idea.CATALOG] + about[Idea.OWNER] + 0.3 * about[Idea.SERVICE] + _card(tool) - tool.records,
     }
     kind = max(weights, key=lambda candidate: weights[candidate])
     return kind if weights[kind] >= 2.0 else Kind.OTHER
+
+
+_CARDS = listed("card map roster book profile registry directory who whois")
+
+
+def _card(tool: ToolCard) -> float:
+    """Is it called what holds the cards of things, and does it take a name?"""
+    return 2.0 if set(parts(tool.name)) & _CARDS and tool.records < 1 else 0.0
 
 
 _NOT_NOUNS = READING | {word for known in ENGLISH.values() for word in known} | {"tool", "tools", "by", "all", "info"}
@@ -112,11 +121,16 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     needs: list[Need] = []
     if acting:
         needs.append(Need(Kind.ACT, acting))
-    if Kind.LOGS in wanted and by_kind[Kind.LOGS]:
-        needs += _log_needs(question, by_kind[Kind.LOGS], documented=Kind.DOCS in wanted)
+    data = _data_tools(question, tools, by_kind[Kind.LOGS]) if not acting else ()
+    measured = question.measured and bool(data) and not wanted & {Kind.CATALOG}
+    if measured or (Kind.LOGS in wanted and by_kind[Kind.LOGS]):
+        needs += _log_needs(question, data or by_kind[Kind.LOGS], documented=Kind.DOCS in wanted)
     if Kind.DOCS in wanted and by_kind[Kind.DOCS]:
         needs.append(Need(Kind.DOCS, by_kind[Kind.DOCS]))
-    others = _others(question, tools) if not acting else ()
+    taken = {need.tools[0].name for need in needs if need.kind is Kind.LOGS}
+    others = tuple(tool for tool in _others(question, tools) if tool.name not in taken) if not acting else ()
+    if measured:
+        others = ()
     needs += [Need(Kind.OTHER, (tool,), (), n) for n, tool in enumerate(others[: 2 if not needs else 1])]
     if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or _takes_names(question, needs)):
         needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG], aside=Kind.CATALOG not in wanted))
@@ -124,17 +138,61 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
 
 
 _SIDE_BY_SIDE = 3
+_SUITS = 2.5
+
+
+def _data_tools(question: Question, tools: tuple[ToolCard, ...], logs: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:
+    """Tools whose rows may hold the answer, the best first: logs, and others that list things of one sort."""
+    single = [tool for tool in tools if kind_of(tool) is Kind.OTHER and _needs_a_name(tool)]
+    others = [tool for tool in tools if kind_of(tool) is Kind.OTHER and tool not in single]
+    ranked = suiting(question, [*logs, *others, *single])
+    best = [tool for score, tool in ranked if score >= _SUITS]
+    if best and best[0] in single and not question.ideas & {Idea.LOGS, Idea.ERRORS}:
+        return ()
+    if best and question.measured:
+        return (best[0], *(tool for tool in logs if tool is not best[0]))
+    alone = others if question.extreme is not None and len(others) == 1 and not logs else []
+    return logs or tuple(alone)
+
+
+def _needs_a_name(tool: ToolCard) -> bool:
+    """Does it tell about one thing only, which must be named?"""
+    target = tool.with_role(Role.SUBJECT) or tool.with_role(Role.IDENTITY)
+    return target is not None and target.required and not target.choices
 
 
 def _log_needs(question: Question, tools: tuple[ToolCard, ...], *, documented: bool) -> list[Need]:
     """One search for each thing that the question names, or for each phrase that it looks for."""
     things, texts = question.subjects[:_SIDE_BY_SIDE], question.phrases[:_SIDE_BY_SIDE]
-    if len(things) > 1 and (tools[0].with_role(Role.SUBJECT) or tools[0].with_role(Role.IDENTITY)):
+    takes = bool(tools[0].with_role(Role.SUBJECT) or tools[0].with_role(Role.IDENTITY) or tools[0].coded)
+    if question.compares and not documented and len(things) < 2 and (pair := _pair(question, tools[0])):
+        things, takes = pair, True
+    if question.measured and texts and not question.dimension:
+        texts = (_together(question, texts),)
+    if len(things) > 1 and takes:
         text = texts[0] if texts else ()
         return [Need(Kind.LOGS, tools, text, number, subject=thing) for number, thing in enumerate(things)]
     if documented and not question.counts:
         texts = texts[:1]
     return [Need(Kind.LOGS, tools, text, number) for number, text in enumerate(texts or ((),))]
+
+
+def _pair(question: Question, tool: ToolCard) -> tuple[str, ...]:
+    """The two or three things that are set against each other, when they aren't called services."""
+    sources = question.sources if tool.with_role(Role.SOURCE) else ()
+    for things in (sources, question.candidates):
+        if len(things) > 1:
+            return tuple(things[:_SIDE_BY_SIDE])
+    return ()
+
+
+def _together(question: Question, texts: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """All phrases as spellings of one search: a quoted one alone, else the longest first."""
+    quoted = {word.text for word in question.words if word.quoted}
+    spellings = [spelling for text in texts for spelling in text]
+    exact = [spelling for spelling in spellings if spelling in quoted]
+    first = [text[0] for text in texts]
+    return tuple(dict.fromkeys(exact or [*sorted(first, key=len, reverse=True), *spellings]))
 
 
 def _takes_names(question: Question, needs: list[Need]) -> bool:
@@ -145,7 +203,8 @@ def _takes_names(question: Question, needs: list[Need]) -> bool:
     if question.sources and log_tools and log_tools[0].with_role(Role.SOURCE) is None:
         return bool(log_tools[0].with_role(Role.SUBJECT) or log_tools[0].with_role(Role.IDENTITY))
     takes = any(
-        need.kind is not Kind.DOCS and (need.tools[0].with_role(Role.SUBJECT) or need.tools[0].with_role(Role.IDENTITY))
+        need.kind is not Kind.DOCS
+        and (need.tools[0].with_role(Role.SUBJECT) or need.tools[0].with_role(Role.IDENTITY) or need.tools[0].coded)
         for need in needs
     )
     return bool(question.candidates) and takes
@@ -156,7 +215,7 @@ def _wanted(question: Question, *, act: bool) -> set[Kind]:
     told = bool(ideas & {Idea.LOGS, Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
     alarmed = Idea.ALERT in ideas and bool(ideas & {Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
     advised = bool(ideas & {Idea.DOCS, Idea.ADVICE}) or bool(_HOW.search(question.text))
-    placed = bool(question.subjects or question.sources)
+    placed = bool(question.subjects or question.sources or (question.names and happened(question.text)))
     counted = question.counts and (
         question.dimension_idea in {Idea.HOST, Idea.USER} or (question.phrases and not advised)
     )
@@ -209,12 +268,6 @@ def _ranked(question: Question, tools: list[ToolCard]) -> tuple[ToolCard, ...]:
         return (not searchable, not groups, -len(said & (stems(tool.name) | stems(tool.description))))
 
     return tuple(sorted(tools, key=rank))
-
-
-def question_stems(question: Question) -> frozenset[str]:
-    """Stems of the question's words, the Chinese ones also as English content calls them."""
-    english = " ".join(TRANSLATION.get(word.text, "") for word in question.words)
-    return stems(" ".join(word.text for word in question.words if not word.stop)) | stems(english)
 
 
 def _others(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:

@@ -10,7 +10,10 @@ STATES = listed("failed failing failures lost slow slowest invalid refused denie
 
 def is_adjective(word: Token) -> bool:
     """Does the word tell a state, or a number, rather than name a thing?"""
-    return word.text.lower() in STATES or word.text.isdigit()
+    return word.text.lower() in STATES or word.text.isdigit() or word.text.lower() in _NUMBER_WORDS
+
+
+_NUMBER_WORDS = listed("one two three four five six seven eight nine ten several few")
 
 
 _NAMED_FAULTS = listed("failure failures fault faults exception exceptions crash crashes 异常 故障")
@@ -98,6 +101,9 @@ _WHICH_CHINESE = (
 _ASKING = {Idea.MOST, Idea.COUNT, Idea.RECENT, Idea.COMPARE, Idea.ADVICE, Idea.DOCS}
 
 
+_BEINGS = frozenset({Idea.HOST, Idea.USER})
+
+
 def dimension_of(words: tuple[Token, ...]) -> tuple[str, Idea | None, int]:
     """The noun that is asked for by "which hosts …" or "哪些主机 …", its idea, and where it stands."""
     if not any(word.ideas & {Idea.MOST, Idea.COUNT} for word in words):
@@ -108,6 +114,9 @@ def dimension_of(words: tuple[Token, ...]) -> tuple[str, Idea | None, int]:
                 noun = words[ahead]
                 if noun.stop or noun.ideas & _ASKING or noun.quoted:
                     continue
+                if is_adjective(noun) and ahead + 1 < len(words) and words[ahead + 1].ideas & _BEINGS:
+                    described = words[ahead + 1]
+                    return singular(described.text.lower()), next(iter(described.ideas & _BEINGS)), -1
                 if Idea.SERVICE in noun.ideas and ahead + 1 < len(words) and Idea.HOST in words[ahead + 1].ideas:
                     continue
                 group = next(
@@ -117,4 +126,9 @@ def dimension_of(words: tuple[Token, ...]) -> tuple[str, Idea | None, int]:
     for index, word in enumerate(words):
         if Idea.HOST in word.ideas and word.chinese:
             return word.text, Idea.HOST, index
+    asked_at = next((i for i, w in enumerate(words) if w.text in _WHICH_CHINESE or w.text == "谁"), 0)
+    for index in range(asked_at - 1, -1, -1):
+        if words[index].chinese and words[index].ideas & _BEINGS:
+            described = index and translated(words[index - 1]) in STATES
+            return words[index].text, next(iter(words[index].ideas & _BEINGS)), -1 if described else index
     return "", None, -1

@@ -10,9 +10,11 @@ from opspilot.models.demo.arguments import Wish, fill
 from opspilot.models.demo.case import Case, Filed, Proposal, acted_on, catalog_of, identify, needs_lookup, suggestion
 from opspilot.models.demo.docs import next_docs
 from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
+from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.logs import next_logs
 from opspilot.models.demo.needs import Kind, Need, kind_of
 from opspilot.models.demo.toolbox import Role, ToolCard
+from opspilot.models.demo.words import ideas_in
 
 MAX_STEPS = 5
 """Steps with calls for one question. What isn't found by then is said not to be found."""
@@ -65,7 +67,8 @@ def propose_forced(case: Case, name: str) -> tuple[Proposal, ...]:
 def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
     done = case.calls(need)
     question = case.question
-    names = question.candidates or question.sources or (" ".join(question.keywords),)
+    phrases = tuple(text[0] for text in question.phrases)
+    names = question.candidates or question.sources or phrases or (" ".join(question.keywords),)
     if question.lists and not question.candidates and not done:
         yield from _filled(need, need.tools[0], Wish(question.text))
         return
@@ -114,7 +117,7 @@ def _relatives(need: Need, case: Case) -> Iterator[Proposal]:
         return
     entity = case.entity(case.subject)
     for key, values in entity.fields.items() if entity else ():
-        if "depend" in key.lower() or "upstream" in key.lower() or "依赖" in key:
+        if Idea.DEPENDS in ideas_in(key):
             for value in values[:_MAX_LOOKUPS]:
                 name = value.rpartition(":")[2].rpartition("/")[2]
                 yield from _filled(need, need.tools[0], replace(case.wish(), query=name, subject=name))
@@ -133,7 +136,9 @@ def _next_other(need: Need, case: Case) -> Iterator[Proposal]:
             wish = replace(wish, subject=value)
         yield from _filled(need, tool, wish)
         return
-    better = suggestion(done[-1], wish.subject or wish.query)
+    tried = {str(value) for call in done for value in call.arguments.values()}
+    other = next((name for name in case.question.candidates if name not in tried), None)
+    better = suggestion(done[-1], wish.subject or wish.query) or other
     if better and not done[-1].useful and len(done) < _MAX_LOOKUPS - 1 and done[-1].code not in HUMAN_CODES:
         yield from _filled(need, tool, replace(wish, subject=better, query=better))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from opspilot.models.demo.glossary import READING
 from opspilot.models.demo.lexicon import Idea, listed
+from opspilot.models.demo.measures import Superlative, read_superlative
 from opspilot.models.demo.orders import is_action, read_order
 from opspilot.models.demo.phrases import STATES, dimension_of, is_adjective, runs, spellings_of, unknown_names
 from opspilot.models.demo.times import Span, read_span
@@ -22,7 +23,8 @@ class Question:
     `subjects` are service-like names ("billing", 「结算服务」); `sources` stand by a word for logs ("the mail log");
     `names` are identifiers; `phrases` the remaining runs of content words, each in the spellings to try;
     `unknown` are runs of Chinese that the lexicon doesn't know, which may be names;
-    `dimension` what "which … most" asks for; `order` the action that is ordered, with the words of that sentence.
+    `dimension` what "which … most" asks for; `extreme` the superlative ("slowest"); `starts`: when something began;
+    `order` the action that is ordered, with the words of that sentence.
     """
 
     text: str
@@ -36,6 +38,8 @@ class Question:
     unknown: tuple[str, ...] = ()
     dimension: str = ""
     dimension_idea: Idea | None = None
+    extreme: Superlative | None = None
+    starts: bool = False
     order: str = ""
     span: Span | None = None
 
@@ -81,6 +85,16 @@ class Question:
         return bool(_RELATIVES.search(self.text))
 
     @property
+    def compares(self) -> bool:
+        """Does it set two things against each other?"""
+        return Idea.COMPARE in self.ideas or bool(_COMPARING.search(self.text))
+
+    @property
+    def measured(self) -> bool:
+        """Is it answered by a number or a time that rows of data hold?"""
+        return bool(self.extreme or self.starts or self.counts or _COMPARING.search(self.text))
+
+    @property
     def counts(self) -> bool:
         """Does it want a ranking or a number?"""
         return bool(self.ideas & {Idea.MOST, Idea.COUNT})
@@ -91,13 +105,31 @@ _HAPPENED = re.compile(
     r"|挂了|正常吗|健康吗"
     r"|^(?:is|are) (?:the |our )?[\w -]{1,40}\b(?:down|up|broken|failing|slow|healthy|unhealthy|working|ok|okay|fine)\b"
 )
+
+
+def happened(text: str) -> bool:
+    """Does it ask what went wrong, without a word for errors?"""
+    return bool(_HAPPENED.search(text))
+
+
 _CONDITIONS = listed("up down healthy unhealthy working ok okay fine broken 正常 健康 挂了")
 _ON_CALL = re.compile(r"(?i)\bon call\b")
 _LISTING = re.compile(r"(?i)^(?:please )?(?:list|show all)\b|\b(?:are there|exist|do we have)\b|有哪些|列出|都有什么")
 _RELATIVES = re.compile(
-    r"(?i)\b(?:own|owns|owners? of|responsible for|maintains?) (?:what|everything|(?:all |the )*(?:things|services|"
-    r"systems|components|dependencies)(?: that| which)?)\b[^.?!]*\bdepend"
+    r"(?i)\b(?:own|owns|owners? of|responsible for|maintains?|runs|looks after) (?:what|everything|(?:all |the )*(?:things|"
+    r"services|systems|components|dependencies)(?: that| which)?)\b[^.?!]*\b(?:depend|rel(?:y|ies)|need|use)"
     r"|依赖的[^。？！]{0,12}(?:负责|谁|归|团队|维护)"
+)
+
+
+_COMPARING = re.compile(
+    r"(?i)\b(?:more|fewer|less|worse|better|busier|slower)\b.*\bor\b|\bor\b.*\b(?:more|fewer|worse|busier)\b"
+    r"|\bversus\b|\bvs\b|\bdifference between\b|(?:和|与|跟|还是).*(?:哪个|哪一个|谁)?.*更|哪个.{0,12}更(?:多|少|大|高)"
+)
+_STARTING = re.compile(
+    r"(?i)\bwhen (?:did|was|were|has|have)\b.*\b(?:start|begin|began|begun|started|first|set in|appear)\b"
+    r"|\bsince when\b|\bwhen (?:was|were|did) (?:the )?(?:very )?first\b|\bfirst (?:time|seen|occurrence|appear\w*)\b"
+    r"|什么时候(?:开始|起|出现)|何时(?:开始|起|出现)|从什么时候|从何时|第一次|首次|几点开始"
 )
 
 
@@ -107,7 +139,7 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
     `known` are names that the tools' own descriptions give, such as files: a word that is part of one means it.
     """
     span = read_span(text)
-    happened = bool(_HAPPENED.search(text))
+    wrong = happened(text)
     timeless = re.sub(re.escape(span.said), " , ", text, flags=re.IGNORECASE) if span else text
     words = tokens(_ON_CALL.sub("on-call", timeless))
     chinese = is_chinese(text)
@@ -115,6 +147,9 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
     words = tuple(word for word in words if not (order and is_action(word.text)))
     marks = frozenset(nouns)
     dimension, dimension_idea, at = dimension_of(words)
+    extreme = None if is_action(order) else read_superlative(timeless, words)
+    if extreme is not None and not ({Idea.COUNT, Idea.ERRORS} & {i for w in words for i in w.ideas}):
+        dimension, dimension_idea = "", None
     subjects = tuple(dict.fromkeys(_subjects(words, marks, at)))
     offered = tuple(known)
     sources = (*_sources(words), *(word.text for word in words if _is_known(word, offered)))
@@ -122,14 +157,14 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
     plain_start = not (chinese or any(is_action(word.text) for word in tokens(text)[:1]))
     single = {word.text for i, word in enumerate(words) if word.content and _is_name(words, i, plain_start)}
     names = tuple(dict.fromkeys(_names(words, single)))
-    used = set(STATES | _CONDITIONS) if happened else set()
+    used = set(STATES | _CONDITIONS) if wrong else set()
     used |= {part.lower() for name in (*subjects, *sources) for part in (name, *name.split())}
     used |= {word.text for word in words if word.chinese and any(word.text in name for name in (*subjects, *sources))}
     used |= {word.text.lower() for word in words if singular(word.text.lower()) in marks}
     return Question(
         text=text,
         chinese=chinese,
-        ideas=frozenset(idea for word in words for idea in word.ideas) | ({Idea.ERRORS} if happened else frozenset()),
+        ideas=frozenset(idea for word in words for idea in word.ideas) | ({Idea.ERRORS} if wrong else frozenset()),
         words=words,
         subjects=subjects,
         sources=sources,
@@ -138,6 +173,8 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
         unknown=tuple(dict.fromkeys(unknown_names(words, used, at))),
         dimension=dimension,
         dimension_idea=dimension_idea,
+        extreme=extreme,
+        starts=bool(_STARTING.search(text)),
         order=order,
         span=span,
     )

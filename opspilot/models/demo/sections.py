@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from opspilot.models.demo.case import Case, meant
+from opspilot.models.demo.counts import counted_rows, message_tallies
 from opspilot.models.demo.docs import gives_advice, ranked
 from opspilot.models.demo.findings import Entity, Excerpt, Findings, Tally
 from opspilot.models.demo.grounding import Sheet, one_line, short
 from opspilot.models.demo.history import Done
 from opspilot.models.demo.lexicon import Idea, listed
-from opspilot.models.demo.logs import dimension_tallies, grouped_tallies, message_tallies
-from opspilot.models.demo.needs import Kind, Need, question_stems
-from opspilot.models.demo.toolbox import Role
+from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.suiting import question_stems
 from opspilot.models.demo.words import ideas_in, parts, stems
 
 _QUOTE_CHARACTERS = 300
@@ -35,7 +35,7 @@ def last_useful(calls: tuple[Done, ...]) -> Done | None:
 # ---------------------------------------------------------------- logs
 
 
-def tell_logs(need: Need, case: Case, sheet: Sheet) -> None:
+def tell_logs(need: Need, case: Case, sheet: Sheet, *, led: bool = False) -> None:
     """What the logs hold: totals and ranked values when asked for, else the most frequent messages with lines."""
     calls = case.calls(need)
     call = last_useful(calls)
@@ -46,39 +46,28 @@ def tell_logs(need: Need, case: Case, sheet: Sheet) -> None:
     if call is not calls[0] and not calls[0].useful:
         sheet.write("relaxed", own={"about": about})
     question, findings = case.question, call.findings
-    if extreme := next((word.text for word in question.words if Idea.EXTREME in word.ideas), ""):
-        sheet.write("not_sorted", own={"words": extreme})
+    if question.extreme is not None and not led:
+        sheet.write("not_sorted", own={"words": question.extreme.said})
+    grouped = bool(question.dimension) and question.dimension_idea is not Idea.ERRORS
+    counted = next((one for one in reversed(calls) if grouped and counted_rows(one, case)), call)
+    rows = counted_rows(counted, case) if grouped else []
+    for row in rows[:_ROWS]:
+        _row(row, sheet)
     if question.counts:
         for name, value in findings.totals.items():
             if set(parts(name)) & _TOTAL_NAMES:
                 sheet.write("field", name=name, value=value)
-    if question.dimension and question.dimension_idea is not Idea.ERRORS:
-        rows = _counted_rows(call, case)
-        if rows:
-            sheet.write("counted_by", own={"group": question.dimension})
-            for row in rows[:_ROWS]:
-                _row(row, sheet)
-            return
+    if rows:
+        return
+    if grouped and sum(one.useful for one in calls) < _EACH:
         sheet.write("no_such_count", own={"group": question.dimension})
     _messages(findings, sheet)
 
 
+_EACH = 2
+"""So many searches at least, one for each value, are as good as a count by it."""
+
 _TOTAL_NAMES = listed("matched matches total hits found count lines many 总数 命中 条数 总计")
-
-
-def _counted_rows(call: Done, case: Case) -> list[Tally]:
-    """The rows that count what "which … most" asks for, the highest first as far as they are numbers."""
-    question, findings = case.question, call.findings
-    rows = dimension_tallies(findings.tallies, question.dimension, question.dimension_idea)
-    if not rows and _grouped(call, case):
-        rows = grouped_tallies(findings.tallies)
-    return sorted(rows, key=lambda row: -int(row.count) if row.count.isdigit() else 0)
-
-
-def _grouped(call: Done, case: Case) -> bool:
-    card = next((tool for tool in case.tools if tool.name == call.tool), None)
-    group = card.with_role(Role.GROUP) if card else None
-    return bool(call.arguments.get(group.name)) if group else card is None
 
 
 def _row(row: Tally, sheet: Sheet) -> None:
@@ -210,7 +199,7 @@ _NAMING = listed("name title id 名称 编号 标题")
 def _entities(entities: Sequence[Entity], asked: frozenset[Idea], case: Case, sheet: Sheet) -> None:
     """Things: one with a line for each property, several with a line for each thing."""
     for entity in entities[:_ROWS]:
-        names, missing = _telling_fields(entity, asked, case)
+        names, missing = telling_fields(entity, asked, case)
         shown = [(name, _values(entity.fields[name], sheet)) for name in names]
         properties = [(name, values) for name, values in shown if values]
         if len(entities) == 1:
@@ -231,7 +220,7 @@ def _values(values: Sequence[str], sheet: Sheet) -> str:
     return joined.join(one_line(short(value, _QUOTE_CHARACTERS)) for value in values if sheet.holds(value))
 
 
-def _telling_fields(entity: Entity, asked: frozenset[Idea], case: Case) -> tuple[list[str], list[Idea]]:
+def telling_fields(entity: Entity, asked: frozenset[Idea], case: Case) -> tuple[list[str], list[Idea]]:
     """Names of the fields to show: what it is called, what was asked, and, unless that is all found, the rest."""
     said = question_stems(case.question)
     fields = entity.fields

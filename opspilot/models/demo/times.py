@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """A time range as asked: `hours` back from now, or an absolute `since`. `words` are those that said it."""
+    """A time range as asked: `hours` back from now, or absolute from `since` to `until`. `words` said it."""
 
     said: str
     hours: float | None = None
     since: str = ""
+    until: str = ""
     words: tuple[str, ...] = ()
 
 
@@ -38,6 +39,25 @@ _CHINESE = re.compile(
 )
 _DIGITS = {"一": 1.0, "两": 2.0, "二": 2.0, "三": 3.0, "五": 5.0, "七": 7.0, "十": 10.0, "半": 0.5}
 _ABSOLUTE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_BETWEEN = re.compile(
+    rf"(?:(?i:between|from)\s+)?(?P<since>{_ABSOLUTE.pattern})\s*(?i:and|to|until|till|-|–|—|到|至|和|与)\s*"
+    rf"(?P<until>{_ABSOLUTE.pattern})(?:\s*之间)?"
+)
+_SINCE = re.compile(r"(?i)\b(?:since|after|from)\s*$|自\s*$|从\s*$")
+_AFTER = re.compile(r"\s*(?:以来|之后|以后|起|开始)")
+_UNTIL = re.compile(r"(?i)\b(?:until|till|before|up to)\s*$")
+_DAY_LENGTH = len("2026-01-31")
+
+
+def _begin(moment: str) -> str:
+    return f"{moment}T00:00:00Z" if len(moment) == _DAY_LENGTH else moment
+
+
+def _end(moment: str) -> str:
+    """A day ends with its last second: an end that a tool takes as "before" or as "up to" then means the same."""
+    return f"{moment}T23:59:59Z" if len(moment) == _DAY_LENGTH else moment
+
+
 _NAMED = (
     ("since yesterday", 48.0),
     ("yesterday", 48.0),
@@ -53,8 +73,16 @@ _NAMED = (
 
 def read_span(text: str) -> Span | None:
     """The time range that a question names; None when it names none. A bare "recent" names none."""
+    if found := _BETWEEN.search(text):
+        return Span(found[0], since=_begin(found["since"]), until=_end(found["until"]), words=(found[0].lower(),))
     if found := _ABSOLUTE.search(text):
-        return Span(found[0], since=found[0], words=(found[0].lower(),))
+        before, after = text[: found.start()], text[found.end() :]
+        day = len(found[0]) == _DAY_LENGTH and not (
+            _SINCE.search(before) or _UNTIL.search(before) or _AFTER.match(after)
+        )
+        ends = _end(found[0]) if day or _UNTIL.search(before) else ""
+        begins = "" if ends and not day else _begin(found[0]) if day else found[0]
+        return Span(found[0], since=begins, until=ends, words=(found[0].lower(),))
     if found := _ENGLISH.search(text):
         number = 1.0 if found[1] is None else float(found[1]) if found[1].isdigit() else None
         if number is not None:

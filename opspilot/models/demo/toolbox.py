@@ -27,6 +27,8 @@ class Role(StrEnum):
     UNTIL = "until"
     SPAN = "span"
     GROUP = "group"
+    SORT = "sort"
+    DIRECTION = "direction"
     ENVIRONMENT = "environment"
     REASON = "reason"
     REFERENCE = "reference"
@@ -53,6 +55,11 @@ class Parameter:
     longest: int | None = None
 
     @property
+    def limits(self) -> bool:
+        """Does it say how many rows to return at most?"""
+        return self.type == "integer" and self.role is Role.OTHER and bool(set(parts(self.name)) & _LIMIT_NAMES)
+
+    @property
     def words(self) -> frozenset[str]:
         """Stems of its name and description."""
         return stems(self.name) | stems(self.description)
@@ -60,13 +67,17 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ToolCard:
-    """A tool as the planner sees it. `about` weighs the ideas that its name (heavily) and its description speak of."""
+    """A tool as the planner sees it. `about` weighs the ideas that its name (heavily) and its description speak of.
+
+    `records` weighs how much it looks like one that lists what happened: by its words, and by what it can filter by.
+    """
 
     name: str
     description: str
     parameters: tuple[Parameter, ...]
     about: Mapping[Idea, float]
     acts: bool
+    records: float = 0.0
 
     def with_role(self, role: Role) -> Parameter | None:
         """The parameter of this role: a required one before an optional one."""
@@ -74,9 +85,17 @@ class ToolCard:
         return min(fitting, key=lambda parameter: not parameter.required, default=None)
 
     @property
+    def coded(self) -> tuple[Parameter, ...]:
+        """Parameters that take one of a few names of things, such as the codes of places."""
+        return tuple(p for p in self.parameters if p.choices and p.role in _CODED and p.type == "string")
+
+    @property
     def first_sentence(self) -> str:
         """The description up to its first full stop."""
         return first_sentence(self.description)
+
+
+_CODED = {Role.OTHER, Role.SUBJECT, Role.IDENTITY, Role.SOURCE}
 
 
 def first_sentence(text: str) -> str:
@@ -104,6 +123,10 @@ _ROLE_NAMES: tuple[tuple[Role, frozenset[str]], ...] = (
     ),
     (Role.SOURCE, listed("file path filename logfile source stream log document doc folder")),
 )
+_SORT_NAMES = listed("sort order sortby orderby rank ranking sorted ordered 排序")
+_LIMIT_NAMES = listed("limit top take rows first keep lines size count n max most results page entries number")
+ASCENDING = listed("asc ascending oldest earliest smallest lowest forward up increasing 升序")
+DESCENDING = listed("desc descending newest latest largest highest reverse reversed backward down decreasing 降序")
 _IDENTITY_NAMES = listed("id ids key code uid uuid number no slug")
 _SUBJECT_NAMES = listed("name title subject target host user label")
 _REGEX_WORDS = re.compile(r"(?i)regular expression|\bregexp?\b|正则")
@@ -126,7 +149,19 @@ def read_tool(spec: ToolSpec) -> ToolCard:
             replace(parameter, role=Role.IDENTITY) if parameter.role is Role.REFERENCE else parameter
             for parameter in parameters
         )
-    return ToolCard(spec.name, spec.description, parameters, _about(spec, parameters), _acts(spec))
+    return ToolCard(
+        spec.name, spec.description, parameters, _about(spec, parameters), _acts(spec), _records(spec, parameters)
+    )
+
+
+_RECORDING = listed("history trail feed records messages stream accounting transactions activity audit requests")
+_FILTERS = {Role.SINCE, Role.UNTIL, Role.SPAN, Role.LEVEL, Role.GROUP, Role.SORT, Role.DIRECTION}
+
+
+def _records(spec: ToolSpec, parameters: Iterable[Parameter]) -> float:
+    said = set(parts(spec.name)) | set(parts(first_sentence(spec.description)))
+    roles = {parameter.role for parameter in parameters}
+    return (1.9 if said & _RECORDING else 0.0) + 0.75 * min(len(roles & _FILTERS), 2)
 
 
 def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *, required: bool) -> Parameter:
@@ -136,13 +171,16 @@ def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *
     if listed:
         items = value.get("items")
         value = _narrowed(items, schema) if isinstance(items, Mapping) else {"type": "string"}
+    role = _role_by_choices(value.get("enum")) or _role(name, description, str(value.get("type", "string")))
+    if role is Role.GROUP and required and not _GROUP_WORDS.search(f"{' '.join(parts(name))} {description}"):
+        role = Role.SUBJECT
     choices = value.get("enum", [value["const"]] if "const" in value else [])
     kind = value.get("type", "string" if not choices or isinstance(choices[0], str) else "number")
     return Parameter(
         name,
         description or str(value.get("description", "")),
         str(kind),
-        Role.LEVEL if _grades(choices) else _role(name, description, str(kind)),
+        role,
         required=required,
         choices=tuple(choices) if isinstance(choices, list | tuple) else (),
         listed=listed,
@@ -164,6 +202,14 @@ def _grades(choices: Json) -> bool:
     """Are these the steps of a scale of severity?"""
     names = choices if isinstance(choices, list) else []
     return sum(isinstance(name, str) and name.lower() in _GRADES for name in names) > 1
+
+
+def _role_by_choices(choices: Json) -> Role | None:
+    """What the values allowed tell: a scale of severity, or the two ends of an order."""
+    names = {name.lower() for name in choices if isinstance(name, str)} if isinstance(choices, list) else set()
+    if len(names) > 1 and names <= ASCENDING | DESCENDING:
+        return Role.DIRECTION
+    return Role.LEVEL if _grades(choices) else None
 
 
 def _number(value: Json) -> float | None:
@@ -200,7 +246,9 @@ def _pointed(schema: Mapping[str, Json], reference: str) -> Mapping[str, Json]:
 def _role(name: str, description: str, kind: str) -> Role:
     words = parts(name)
     if kind == "boolean":
-        return Role.OTHER
+        return Role.DIRECTION if set(words) & (ASCENDING | DESCENDING) else Role.OTHER
+    if kind == "string" and set(words) & _SORT_NAMES:
+        return Role.SORT
     if kind == "string" and _GROUP_WORDS.search(f"{' '.join(words)} {description}") and not _is_query(words):
         return Role.GROUP
     for role, names in _ROLE_NAMES:

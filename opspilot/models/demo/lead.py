@@ -1,0 +1,277 @@
+"""The direct answer: the one or few lines that come first, each quoted and cited. What was found stands below it.
+
+Owns what of the results answers which sort of question. Writes through a `Sheet`, so that nothing is made up.
+"""
+
+from collections.abc import Iterable
+
+from opspilot.models.demo.case import Case, meant
+from opspilot.models.demo.counts import counted_rows, message_tallies, witness
+from opspilot.models.demo.docs import gives_advice
+from opspilot.models.demo.findings import Entity, Excerpt
+from opspilot.models.demo.grounding import Sheet, short
+from opspilot.models.demo.history import Done
+from opspilot.models.demo.lexicon import Idea
+from opspilot.models.demo.measures import Measure, Superlative, best_of, fitness, is_time
+from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.records import Record, Rows, rows_of
+from opspilot.models.demo.sections import asked_for, passages_of, telling_fields
+from opspilot.models.demo.suiting import question_stems
+from opspilot.models.demo.words import parts, stems
+
+_SHORT = 160
+_VALUE = 60
+_BESIDE = 4
+
+
+def write_lead(case: Case, sheet: Sheet) -> None:
+    """Answer in the first lines, as far as the results hold an answer."""
+    for need in case.needs:
+        call = next((call for call in reversed(case.calls(need)) if call.useful or _counted(call)), None)
+        if call is None:
+            continue
+        if need.kind is Kind.LOGS:
+            _lead_of_rows(need, call, case, sheet)
+        elif need.kind is Kind.CATALOG and not need.aside:
+            _lead_of_things(need, case, sheet)
+        elif need.kind is Kind.OTHER:
+            _lead_of_other(call, case, sheet)
+        elif need.kind is Kind.DOCS:
+            _lead_of_documents(case, sheet)
+
+
+def _counted(call: Done) -> bool:
+    return call.ok and bool(call.findings.totals)
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _lead_of_rows(need: Need, call: Done, case: Case, sheet: Sheet) -> None:
+    question = case.question
+    if question.extreme is not None and _ranked(call, question.extreme, case, sheet):
+        return
+    if question.starts and _first(call, sheet):
+        return
+    if question.dimension and question.dimension_idea is not Idea.ERRORS and _most(call, need, case, sheet):
+        if Idea.COUNT in question.ideas:
+            _total(need, call, case, sheet)
+        return
+    counts = (question.counts or question.compares) and question.dimension_idea is not Idea.ERRORS
+    if counts and _total(need, call, case, sheet) and Idea.ERRORS not in question.ideas:
+        return
+    _message(call, sheet)
+
+
+def _ranked(call: Done, order: Superlative, case: Case, sheet: Sheet) -> bool:
+    """The rows at the asked end, by a number or a time that they hold."""
+    for rows in rows_of(call.data):
+        name, ordered = ranked_rows(rows, order)
+        if not ordered:
+            continue
+        for record in ordered[: order.many]:
+            sheet.write("ranked", own={"name": name}, value=record.fields[name], place=record.place)
+            _beside(record, {name, *_placing(record)}, case, sheet)
+        if rows.total and rows.total.isdigit() and int(rows.total) > len(rows.records) and not _sorted(call, case):
+            sheet.write("ranked_part")
+        return True
+    return False
+
+
+def ranked_rows(rows: Rows, order: Superlative) -> tuple[str, list[Record]]:
+    """The field that is ranked by, and the rows that hold it, in the order asked. Of equals the earlier comes first."""
+    if order.measure is Measure.TIME:
+        names = dict.fromkeys(name for record in rows.records for name in record.fields if is_time(name))
+        name = best_of(order, names) or ""
+        held = [record for record in rows.records if record.fields.get(name)]
+        return name, sorted(held, key=lambda record: record.fields[name], reverse=order.largest)
+    numeric = dict.fromkeys(name for record in rows.records for name in record.numbers if not _is_mark(name))
+    name = max(numeric, key=lambda candidate: fitness(order, candidate), default="")
+    exact = order.measure in {Measure.DURATION, Measure.AMOUNT}
+    if name and fitness(order, name) <= 0 and (len(numeric) > 1 or exact):
+        name = next((n for n in numeric if parts(n)[-1] in {"value", "score"}), "")
+    held = [record for record in rows.records if name in record.numbers]
+    return name, sorted(held, key=lambda record: record.numbers[name], reverse=order.largest)
+
+
+def _is_mark(name: str) -> bool:
+    """Is this number one that tells a row from others, rather than measuring it?"""
+    return bool(
+        set(parts(name)) & {"line", "row", "pos", "id", "no", "lineno", "port", "pid", "year"}
+    ) or name.endswith("id")
+
+
+def _sorted(call: Done, case: Case) -> bool:
+    card = next((tool for tool in case.tools if tool.name == call.tool), None)
+    return card is not None and any(
+        parameter.role in {"sort", "direction"} and parameter.name in call.arguments for parameter in card.parameters
+    )
+
+
+def _placing(record: Record) -> set[str]:
+    """Fields that the place says already."""
+    place = record.place
+    return {
+        name
+        for name, value in record.fields.items()
+        if value and (value == place or place == f"{value}:{record.fields.get('line')}")
+    }
+
+
+def _beside(record: Record, without: Iterable[str], case: Case, sheet: Sheet) -> None:
+    """What else the row says, the asked things first."""
+    said, skipped = question_stems(case.question), set(without)
+    names = [n for n, v in record.fields.items() if n not in skipped and v and len(v) <= _VALUE and sheet.holds(v)]
+    names.sort(key=lambda name: not stems(name) & said)
+    text = next((v for n, v in record.fields.items() if len(v) > _VALUE and n not in skipped), "")
+    told = [f"{name} {record.fields[name]}" for name in names if parts(name)[-1:] != ("line",)][:_BESIDE]
+    if told:
+        sheet.add("beside", own={"text": ("，" if sheet.chinese else ", ").join(told)})
+    if text:
+        sheet.add("saying", text=short(text, _SHORT))
+
+
+def _first(call: Done, sheet: Sheet) -> bool:
+    """The earliest row or the earliest first time of a group of rows."""
+    timed = [(record.time, record) for rows in rows_of(call.data) for record in rows.records if record.time]
+    timed = [(time, record) for time, record in timed if sheet.holds(time) and record.place]
+    if not timed:
+        return False
+    time, record = min(timed, key=lambda entry: entry[0])
+    text = max(record.fields.values(), key=lambda value: (value.count(" "), len(value)))
+    sheet.write("began", time=time, place=record.place)
+    if text.count(" ") > 1:
+        sheet.add("saying", text=short(text, _SHORT))
+    return True
+
+
+def _most(call: Done, need: Need, case: Case, sheet: Sheet) -> bool:
+    counted = next((one for one in reversed(case.calls(need)) if counted_rows(one, case)), call)
+    rows = counted_rows(counted, case)
+    if rows:
+        top = rows[0]
+        if not sheet.write("most", label=short(top.label, _SHORT), count=top.count):
+            return False
+        if place := witness(top, case.calls(need)):
+            sheet.add("for_example", place=place)
+        return True
+    each = [(one, total_of(one)) for one in case.calls(need) if one.ok]
+    known = [(int(total), one) for one, total in each if total.isdigit()]
+    if len(known) < 2:
+        return False
+    for _, one in sorted(known, key=lambda entry: -entry[0]):
+        _one_total(_value_of(one, case), one, sheet)
+    return True
+
+
+def _value_of(call: Done, case: Case) -> str:
+    """The value by which a call differs from the others like it."""
+    card = next((tool for tool in case.tools if tool.name == call.tool), None)
+    coded = {parameter.name for parameter in card.coded} if card else set()
+    return next((str(value) for name, value in call.arguments.items() if name in coded), "")
+
+
+def total_of(call: Done) -> str:
+    """How many rows there are in all, as the result says; empty when it doesn't."""
+    for rows in rows_of(call.data):
+        if rows.total:
+            return rows.total
+    named = [
+        v for n, v in call.findings.totals.items() if set(parts(n)) & {"total", "matched", "matches", "count", "hits"}
+    ]
+    return next(iter(named), "")
+
+
+def _total(need: Need, call: Done, case: Case, sheet: Sheet) -> bool:
+    about = need.subject if len(case.needs) > 1 and need.subject else ""
+    return _one_total(about, call, sheet)
+
+
+def _one_total(about: str, call: Done, sheet: Sheet) -> bool:
+    total, asked = total_of(call), asked_for(call)
+    own = {"about": f"{about}: " if about else "", "asked": f" ({asked})" if asked else ""}
+    if not total or not sheet.write("total", own=own, count=total):
+        return False
+    places = (record.place for rows in rows_of(call.data) for record in rows.records)
+    if place := next((place for place in places if place and total != "0"), ""):
+        sheet.add("for_example", place=place)
+    return True
+
+
+def _message(call: Done, sheet: Sheet) -> None:
+    rows = [row for row in message_tallies(call.findings.tallies) if not row.label.startswith("(")]
+    if rows:
+        top = max(rows, key=lambda row: int(row.count) if row.count.isdigit() else 0)
+        if sheet.write("top_message", label=short(top.label, _SHORT), count=top.count) and top.example:
+            sheet.add("for_example", place=top.example.citation)
+        return
+    for excerpt in call.findings.excerpts[:1]:
+        _quoted(excerpt, sheet)
+    if not call.findings.excerpts:
+        for record in [record for rows in rows_of(call.data)[:1] for record in rows.records][:1]:
+            text = max(record.fields.values(), key=lambda value: (value.count(" "), len(value)), default="")
+            sheet.write("found", text=short(text, _SHORT), place=record.place)
+
+
+def _quoted(excerpt: Excerpt, sheet: Sheet) -> None:
+    text = next((line.strip() for line in excerpt.text.split("\n") if line.strip() and not line.startswith("#")), "")
+    if text and excerpt.citation:
+        sheet.write("found", text=short(text, _SHORT), place=excerpt.citation)
+
+
+# ---------------------------------------------------------------- things, documents
+
+
+def _lead_of_things(need: Need, case: Case, sheet: Sheet) -> None:
+    asked = case.question.ideas & {Idea.OWNER, Idea.DEPENDS}
+    entities = [entity for call in case.calls(need) if call.useful for entity in meant(call)]
+    if case.question.of_relatives and len(entities) > 1:
+        entities = [*entities[1:], entities[0]]
+    for entity in list(dict.fromkeys(map(_Same, entities)))[:_BESIDE]:
+        _thing(entity.entity, asked, case, sheet)
+
+
+class _Same:
+    """An entity that equals those with the same fields."""
+
+    def __init__(self, entity: Entity) -> None:
+        self.entity = entity
+        self._key = tuple(sorted(entity.fields.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def _thing(entity: Entity, asked: frozenset[Idea], case: Case, sheet: Sheet) -> None:
+    names, _ = telling_fields(entity, asked, case)
+    record = Record({name: values[0] for name, values in entity.fields.items()})
+    place = record.place
+    joined = "、" if sheet.chinese else ", "
+    told = []
+    for name in names:
+        values = [value for value in entity.fields[name] if sheet.holds(value) and len(value) <= _SHORT]
+        if values and values != [place]:
+            told.append(f"{name} {joined.join(values)}")
+    if told and place:
+        sheet.write("thing", own={"text": ("；" if sheet.chinese else "; ").join(told[: 2 * _BESIDE])}, place=place)
+
+
+def _lead_of_other(call: Done, case: Case, sheet: Sheet) -> None:
+    order = case.question.extreme
+    if order is not None and _ranked(call, order, case, sheet):
+        return
+    if case.question.counts and _one_total("", call, sheet):
+        return
+    for entity in call.findings.entities[:1]:
+        _thing(entity, frozenset(), case, sheet)
+
+
+def _lead_of_documents(case: Case, sheet: Sheet) -> None:
+    found = [excerpt for call in case.calls_of(Kind.DOCS) if call.useful for excerpt in call.findings.excerpts]
+    passages = passages_of(found, case)
+    best = next((p for p in passages if gives_advice(p) and p.source == passages[0].source), None)
+    for passage in [best or passages[0]] if passages else []:
+        _quoted(passage, sheet)
