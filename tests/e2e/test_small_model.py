@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.e2e, pytest.mark.timeout(240)]
 
 
 def _skip_what_the_peer_broke(said: str) -> None:
-    """Llama.cpp's server at times fails on what its own model writes ("Invalid diff"). That is retried: no news of us."""
+    """Llama.cpp's server at times fails on what its own model writes ("Invalid diff"). It is retried."""
     if "The model server" in said:
         pytest.skip(f"the peer itself failed: {said.strip()[-200:]}")
 
