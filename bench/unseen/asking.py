@@ -96,7 +96,7 @@ def _invented(
 
 
 def _stands(quoted: str, text: str) -> bool:
-    return _flat(quoted.removesuffix("…")).strip() in _flat(text)
+    return _flat(quoted.removeprefix("…").removesuffix("…")).strip() in _flat(text)
 
 
 def _flat(text: str) -> str:

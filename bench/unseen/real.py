@@ -105,7 +105,7 @@ def toolset(state: Path) -> Toolset:
             Asked(
                 "When did the mod_jk errors begin in the Apache log?",
                 "Apache 日志里 mod_jk 的错误是从什么时候开始的？",
-                (("2005-12-04T04:47:44", "Sun Dec 04 04:47:44 2005"),),
+                (("2005-12-04T04:47:44", "2005-12-04T04:47:44Z", "Sun Dec 04 04:47:44 2005"),),
                 evidence=(frozenset({"Apache.log:2"}),),
             ),
             Asked(

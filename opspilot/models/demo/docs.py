@@ -9,7 +9,8 @@ from opspilot.models.demo.counts import message_tallies
 from opspilot.models.demo.findings import Excerpt
 from opspilot.models.demo.history import HUMAN_CODES, Done
 from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
-from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.needs import Kind, Need, asks_how
+from opspilot.models.demo.records import rows_of
 from opspilot.models.demo.suiting import question_stems
 from opspilot.models.demo.toolbox import Role, ToolCard
 from opspilot.models.demo.words import CJK, parts, stems, tokens, translated
@@ -74,7 +75,7 @@ def _further(need: Need, case: Case, done: tuple[Done, ...]) -> Iterator[tuple[W
     best = next(iter(ranked(excerpts, case)), None)
     if best is not None and best.source:
         yield from _whole_document(need, best, wish)
-        if Idea.ADVICE in case.question.ideas or Idea.ALERT in case.question.ideas:
+        if case.question.ideas & {Idea.ADVICE, Idea.ALERT} or asks_how(case.question):
             yield from _advice(need, best, excerpts, wish)
 
 
@@ -124,6 +125,9 @@ def top_error(case: Case) -> str:
                 return max(rows, key=lambda row: int(row.count) if row.count.isdigit() else 0).label
             if call.findings.excerpts:
                 return call.findings.excerpts[0].text
+            told = (record.text for rows in rows_of(call.data) for record in rows.records)
+            if text := next(filter(None, told), ""):
+                return text
     return ""
 
 

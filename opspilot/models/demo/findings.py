@@ -80,7 +80,7 @@ _SOURCE = listed(
     "file filename src where path document doc source location url uri page article logfile book stream log "
     "文件 文档 出处 来源"
 )
-_LINE = listed("line lineno row para paragraph 行 行号")
+_LINE = listed("line lineno lno ln row pos position para paragraph 行 行号")
 _HEADING = listed("heading section chapter headings 标题 章节")
 _TITLE = listed("title name 名称")
 _COUNT = listed("count hits n occurrences frequency times matches freq cnt events 次数 数量 计数")

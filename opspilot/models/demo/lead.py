@@ -9,6 +9,7 @@ from opspilot.models.demo.case import Case, meant
 from opspilot.models.demo.counts import counted_rows, message_tallies, witness
 from opspilot.models.demo.docs import gives_advice
 from opspilot.models.demo.findings import Entity, Excerpt
+from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.grounding import Sheet, short
 from opspilot.models.demo.history import Done
 from opspilot.models.demo.lexicon import Idea
@@ -17,7 +18,7 @@ from opspilot.models.demo.needs import Kind, Need
 from opspilot.models.demo.records import Record, Rows, rows_of
 from opspilot.models.demo.sections import asked_for, passages_of, telling_fields
 from opspilot.models.demo.suiting import question_stems
-from opspilot.models.demo.words import parts, stems
+from opspilot.models.demo.words import parts, stem, stems
 
 _SHORT = 160
 _VALUE = 60
@@ -58,7 +59,10 @@ def _lead_of_rows(need: Need, call: Done, case: Case, sheet: Sheet) -> None:
             _total(need, call, case, sheet)
         return
     counts = (question.counts or question.compares) and question.dimension_idea is not Idea.ERRORS
-    if counts and _total(need, call, case, sheet) and Idea.ERRORS not in question.ideas:
+    if Idea.MOST in question.ideas and not question.extreme and _highest(call, case, sheet):
+        return
+    compared = question.compares and bool(need.subject)
+    if counts and _total(need, call, case, sheet) and (compared or Idea.ERRORS not in question.ideas):
         return
     _message(call, sheet)
 
@@ -76,6 +80,18 @@ def _ranked(call: Done, order: Superlative, case: Case, sheet: Sheet) -> bool:
             sheet.write("ranked_part")
         return True
     return False
+
+
+def _highest(call: Done, case: Case, sheet: Sheet) -> bool:
+    """ "Most" of a number that the rows themselves hold, such as what waits at each place."""
+    question = case.question
+    dimension = TRANSLATION.get(question.dimension, question.dimension)
+    fields = {stem(word) for rows in rows_of(call.data) for r in rows.records for n in r.fields for word in parts(n)}
+    if dimension and stem(dimension) not in fields:
+        return False
+    order = Superlative("", Measure.ANY, beside=question_stems(question))
+    measuring = [rows for rows in rows_of(call.data) if not message_tallies(call.findings.tallies)]
+    return bool(measuring) and _ranked(call, order, case, sheet)
 
 
 def ranked_rows(rows: Rows, order: Superlative) -> tuple[str, list[Record]]:
@@ -138,10 +154,9 @@ def _first(call: Done, sheet: Sheet) -> bool:
     if not timed:
         return False
     time, record = min(timed, key=lambda entry: entry[0])
-    text = max(record.fields.values(), key=lambda value: (value.count(" "), len(value)))
     sheet.write("began", time=time, place=record.place)
-    if text.count(" ") > 1:
-        sheet.add("saying", text=short(text, _SHORT))
+    if record.text:
+        sheet.add("saying", text=short(record.text, _SHORT))
     return True
 
 
@@ -155,7 +170,7 @@ def _most(call: Done, need: Need, case: Case, sheet: Sheet) -> bool:
         if place := witness(top, case.calls(need)):
             sheet.add("for_example", place=place)
         return True
-    each = [(one, total_of(one)) for one in case.calls(need) if one.ok]
+    each = [(one, total_of(one)) for one in case.calls(need) if one.ok and _value_of(one, case)]
     known = [(int(total), one) for one, total in each if total.isdigit()]
     if len(known) < 2:
         return False
@@ -209,8 +224,8 @@ def _message(call: Done, sheet: Sheet) -> None:
         _quoted(excerpt, sheet)
     if not call.findings.excerpts:
         for record in [record for rows in rows_of(call.data)[:1] for record in rows.records][:1]:
-            text = max(record.fields.values(), key=lambda value: (value.count(" "), len(value)), default="")
-            sheet.write("found", text=short(text, _SHORT), place=record.place)
+            if record.text and record.place:
+                sheet.write("found", text=short(record.text, _SHORT), place=record.place)
 
 
 def _quoted(excerpt: Excerpt, sheet: Sheet) -> None:

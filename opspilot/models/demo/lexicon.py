@@ -98,7 +98,7 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
 
 CHINESE: MappingProxyType[Idea, tuple[str, ...]] = MappingProxyType(
     {
-        Idea.LOGS: ("日志", "事件", "记录", "日志行", "流水", "行日志"),
+        Idea.LOGS: ("日志", "事件", "记录", "日志行", "流水", "行日志", "行数"),
         Idea.ERRORS: (
             "报错",
             "错误",

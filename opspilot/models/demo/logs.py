@@ -15,6 +15,7 @@ from opspilot.models.demo.counts import (
     same_idea,
     witness,
 )
+from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.history import HUMAN_CODES, Done
 from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea
 from opspilot.models.demo.needs import Kind, Need
@@ -31,7 +32,7 @@ def next_logs(need: Need, case: Case) -> Iterator[Proposal]:
     done, tool = case.calls(need), need.tools[0]
     first = list(_made(need, tool, first_wish(need, tool, case)))
     if not done or case.asks_anew(first):
-        only_name = bool(need.texts) and not without(case.named, need.texts[0])
+        only_name = bool(need.texts) and not need.subject and not without(case.named, need.texts[0])
         if _waits_for_name(tool, case) or (only_name and sum(other.kind is Kind.LOGS for other in case.needs) > 1):
             return
         yield from first
@@ -84,6 +85,9 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
         in_any_order = "(?i)" + "".join(f"(?=.*{re.escape(word)})" for word in words)
         reworded.insert(1, replace(wish, query="", regex=in_any_order))
     yield from (*reworded, *renamed) if last.ok else (*renamed, *reworded)
+    if wish.query.count(" ") > 1:
+        yield replace(wish, query=wish.query.rpartition(" ")[0])
+        yield replace(wish, query=wish.query.partition(" ")[2])
     if wish.group and last.code:
         yield replace(wish, group="")
     if wish.level:
@@ -100,9 +104,6 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
             source="" if name == wish.source else wish.source,
             query=wish.query or name,
         )
-    if wish.query.count(" ") > 1:
-        yield replace(wish, query=wish.query.rpartition(" ")[0])
-        yield replace(wish, query=wish.query.partition(" ")[2])
     if " " in wish.query:
         yield replace(wish, query=max(wish.query.split(), key=len))
 
@@ -127,6 +128,7 @@ def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) ->
     if not question.dimension or question.dimension_idea is Idea.ERRORS or group is None:
         return None
     last = done[-1]
+    english = TRANSLATION.get(question.dimension, question.dimension)
     if dimension_tallies(last.findings.tallies, question.dimension, question.dimension_idea):
         return None
     tried = [call.arguments[group.name] for call in done if call.arguments.get(group.name)]
@@ -140,10 +142,10 @@ def _counting(need: Need, tool: ToolCard, case: Case, done: tuple[Done, ...]) ->
             return replace(wish, group=field)
     texts = [excerpt.text for excerpt in last.findings.excerpts]
     if regex is None or regex.name == getattr(tool.with_role(Role.QUERY), "name", None):
-        return replace(wish, group=plain_name(question.dimension_idea, question.dimension) or question.dimension)
+        return replace(wish, group=plain_name(question.dimension_idea, english) or english)
     capture = capture_for(question.dimension, question.dimension_idea, texts)
     if capture is None:
-        return replace(wish, group=question.dimension)
+        return replace(wish, group=english)
     name, pattern = capture
     if wish.query and tool.with_role(Role.QUERY) is None:
         words = pattern_of(wish.query).removeprefix("(?i)")

@@ -111,6 +111,13 @@ _HOW = re.compile(
     r"(?i)\bhow (?:do|to|can|should|would)\b|\bwhat (?:should|can|do|must) (?:i|we|one) do\b|\bwhat to do\b"
     r"|怎么(?!了|回事)|如何|该做什么"
 )
+
+
+def asks_how(question: Question) -> bool:
+    """Does it ask what to do?"""
+    return bool(_HOW.search(question.text))
+
+
 _WHO_WHAT = re.compile(r"(?i)\bwho\b|\bwhat (?:is|are) (?!the (?:most|top|number|count))|谁|是什么|哪个团队")
 
 
@@ -122,6 +129,8 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     if acting:
         needs.append(Need(Kind.ACT, acting))
     data = _data_tools(question, tools, by_kind[Kind.LOGS]) if not acting else ()
+    if data is None:
+        wanted.discard(Kind.LOGS)
     measured = question.measured and bool(data) and not wanted & {Kind.CATALOG}
     if measured or (Kind.LOGS in wanted and by_kind[Kind.LOGS]):
         needs += _log_needs(question, data or by_kind[Kind.LOGS], documented=Kind.DOCS in wanted)
@@ -141,14 +150,21 @@ _SIDE_BY_SIDE = 3
 _SUITS = 2.5
 
 
-def _data_tools(question: Question, tools: tuple[ToolCard, ...], logs: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:
-    """Tools whose rows may hold the answer, the best first: logs, and others that list things of one sort."""
+def _data_tools(
+    question: Question, tools: tuple[ToolCard, ...], logs: tuple[ToolCard, ...]
+) -> tuple[ToolCard, ...] | None:
+    """Tools whose rows may hold the answer, the best first: logs, and others that list things of one sort.
+
+    None when a tool that tells about one named thing suits better than all of them.
+    """
     single = [tool for tool in tools if kind_of(tool) is Kind.OTHER and _needs_a_name(tool)]
     others = [tool for tool in tools if kind_of(tool) is Kind.OTHER and tool not in single]
     ranked = suiting(question, [*logs, *others, *single])
     best = [tool for score, tool in ranked if score >= _SUITS]
     if best and best[0] in single and not question.ideas & {Idea.LOGS, Idea.ERRORS}:
-        return ()
+        return None
+    if len(ranked) > 1 and len(logs) > 1 and not question.measured and ranked[0][1] in logs:
+        return (ranked[0][1], *(tool for tool in logs if tool is not ranked[0][1]))
     if best and question.measured:
         return (best[0], *(tool for tool in logs if tool is not best[0]))
     alone = others if question.extreme is not None and len(others) == 1 and not logs else []
@@ -192,7 +208,13 @@ def _together(question: Question, texts: tuple[tuple[str, ...], ...]) -> tuple[s
     spellings = [spelling for text in texts for spelling in text]
     exact = [spelling for spelling in spellings if spelling in quoted]
     first = [text[0] for text in texts]
+    faults = [f"{text} {found[1]}" for text in first if (found := _erring(text).search(question.text))]
+    first = [*faults, *first]
     return tuple(dict.fromkeys(exact or [*sorted(first, key=len, reverse=True), *spellings]))
+
+
+def _erring(text: str) -> re.Pattern[str]:
+    return re.compile(rf"(?i){re.escape(text)}s? (error|exception|warning|alarm)")
 
 
 def _takes_names(question: Question, needs: list[Need]) -> bool:
@@ -214,7 +236,7 @@ def _wanted(question: Question, *, act: bool) -> set[Kind]:
     ideas, wanted = question.ideas, set[Kind]()
     told = bool(ideas & {Idea.LOGS, Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
     alarmed = Idea.ALERT in ideas and bool(ideas & {Idea.RECENT, Idea.COMPARE, Idea.MOST, Idea.COUNT})
-    advised = bool(ideas & {Idea.DOCS, Idea.ADVICE}) or bool(_HOW.search(question.text))
+    advised = bool(ideas & {Idea.DOCS, Idea.ADVICE}) or asks_how(question)
     placed = bool(question.subjects or question.sources or (question.names and happened(question.text)))
     counted = question.counts and (
         question.dimension_idea in {Idea.HOST, Idea.USER} or (question.phrases and not advised)

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from opspilot.models.demo.arguments import Wish, fill
-from opspilot.models.demo.case import Case, Filed, Proposal, acted_on, catalog_of, identify, needs_lookup, suggestion
+from opspilot.models.demo.case import (
+    Case,
+    Filed,
+    Proposal,
+    acted_on,
+    catalog_of,
+    identify,
+    meant,
+    needs_lookup,
+    suggestion,
+)
 from opspilot.models.demo.docs import next_docs
 from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
 from opspilot.models.demo.lexicon import Idea
@@ -115,7 +125,8 @@ def _relatives(need: Need, case: Case) -> Iterator[Proposal]:
     """The things that the found one depends on, when the question asks about those: "who owns what … depends on"."""
     if not case.question.of_relatives:
         return
-    entity = case.entity(case.subject)
+    found = next((meant(call) for call in case.calls(need) if call.useful), ())
+    entity = case.entity(case.subject) or next(iter(found), None)
     for key, values in entity.fields.items() if entity else ():
         if Idea.DEPENDS in ideas_in(key):
             for value in values[:_MAX_LOOKUPS]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from opspilot.models.demo.glossary import READING
+from opspilot.models.demo.glossary import READING, TRANSLATION
 from opspilot.models.demo.lexicon import Idea, listed
 from opspilot.models.demo.measures import Superlative, read_superlative
 from opspilot.models.demo.orders import is_action, read_order
@@ -207,7 +207,8 @@ def _names(words: tuple[Token, ...], single: set[str]) -> Iterator[str]:
 
 def _subjects(words: tuple[Token, ...], nouns: frozenset[str], dimension_at: int) -> Iterator[str]:
     for index, word in enumerate(words):
-        noun = Idea.SERVICE in word.ideas or singular(word.text.lower()) in nouns
+        english = TRANSLATION.get(word.text, word.text).lower()
+        noun = Idea.SERVICE in word.ideas or singular(english) in nouns
         if not noun or index == dimension_at:
             continue
         before = words[index - 1] if index and not word.broken else None

@@ -39,6 +39,12 @@ class Record:
         return next((found for source in (named, like, called, texts) for found in source), "")
 
     @property
+    def text(self) -> str:
+        """What the row says in words: its longest value of several words; empty when there is none."""
+        spoken = [value for value in self.fields.values() if value.count(" ") > 1]
+        return max(spoken, key=len, default="")
+
+    @property
     def time(self) -> str:
         """When it happened, if the row says so: a field of that name or look, else a time in its text."""
         for name, value in self.fields.items():

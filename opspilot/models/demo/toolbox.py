@@ -108,9 +108,9 @@ _ROLE_NAMES: tuple[tuple[Role, frozenset[str]], ...] = (
     (Role.OFFSET, frozenset({"offset"})),
     (Role.GROUP, listed("group facet aggregate dimension breakdown by tally bucket groupby countby")),
     (Role.LEVEL, listed("level severity priority loglevel grade")),
-    (Role.SPAN, listed("hours minutes days seconds window lookback period duration timeframe")),
     (Role.SINCE, listed("since start begin from after earliest")),
     (Role.UNTIL, listed("until end before to latest")),
+    (Role.SPAN, listed("hours minutes days seconds window lookback period duration timeframe")),
     (Role.REASON, listed("reason comment note justification why explanation")),
     (Role.ENVIRONMENT, listed("environment env stage")),
     (Role.REGEX, listed("regex regexp pattern re")),
@@ -118,7 +118,7 @@ _ROLE_NAMES: tuple[tuple[Role, frozenset[str]], ...] = (
         Role.QUERY,
         listed(
             "query q text keyword keywords search term terms phrase contains containing question needle "
-            "words topic message substring find about"
+            "words topic message substring find about grep match like"
         ),
     ),
     (Role.SOURCE, listed("file path filename logfile source stream log document doc folder")),
@@ -154,13 +154,16 @@ def read_tool(spec: ToolSpec) -> ToolCard:
     )
 
 
-_RECORDING = listed("history trail feed records messages stream accounting transactions activity audit requests")
+_RECORDING = listed("history trail records messages stream accounting transactions activity audit requests")
 _FILTERS = {Role.SINCE, Role.UNTIL, Role.SPAN, Role.LEVEL, Role.GROUP, Role.SORT, Role.DIRECTION}
 
 
 def _records(spec: ToolSpec, parameters: Iterable[Parameter]) -> float:
     said = set(parts(spec.name)) | set(parts(first_sentence(spec.description)))
-    roles = {parameter.role for parameter in parameters}
+    given = list(parameters)
+    if len(given) == 1 and given[0].required:
+        return 0.0
+    roles = {parameter.role for parameter in given}
     return (1.9 if said & _RECORDING else 0.0) + 0.75 * min(len(roles & _FILTERS), 2)
 
 

@@ -33,7 +33,9 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
     subject = name = need.subject or case.named
     source = question.sources[0] if question.sources else ""
     target = target_of(tool)
-    if not subject and target is not None:
+    if need.subject in question.sources and tool.with_role(Role.SOURCE) is not None:
+        source, subject = need.subject, ""
+    elif not subject and target is not None:
         subject = next((name for name in question.names if exemplified(target, name)), "")
         name = name or subject
     if subject and target is not None:
@@ -79,11 +81,10 @@ def _requests(tool: ToolCard, question: Question, query: str) -> str:
 
 
 def _codes(case: Case, *names: str) -> frozenset[str]:
-    """All that the results call the things of these names, and the names themselves."""
+    """What the results call the things of these names, each in one word, and the names themselves."""
     entities = [entity for name in names if name and (entity := case.entity(name))]
-    return frozenset(
-        (*filter(None, names), *(value for entity in entities for values in entity.fields.values() for value in values))
-    )
+    called = (values[0] for entity in entities for values in entity.fields.values() if len(values) == 1)
+    return frozenset((*filter(None, names), *called))
 
 
 def _telling(query: str, tool: ToolCard, question: Question) -> str:
