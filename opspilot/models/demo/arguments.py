@@ -85,6 +85,9 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
         Role.REFERENCE: wish.reference,
         Role.REASON: wish.text if parameter.required else "",
     }.get(role, "")
+    if not wanted and role is Role.LEVEL:
+        named = [choice for choice in choices_named(parameter, wish.text) if Idea.ERRORS not in ideas_in(str(choice))]
+        return named[0] if len(named) == 1 else None
     if not wanted:
         return (
             _chosen(parameter, wish.text, failing=wish.failing)

@@ -12,7 +12,7 @@ from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.needs import Kind, Need, kind_of
 from opspilot.models.demo.question import Question
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
-from opspilot.models.demo.words import CJK, likeness, most_like, parts
+from opspilot.models.demo.words import CJK, likeness, most_like, parts, plain
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ class Case:
     def named(self) -> str:
         """What surely names a thing: because of the words beside it, or because the results know it by that name."""
         known = (candidate for candidate in self.question.candidates if self.entity(candidate))
-        return next(iter(self.question.subjects), "") or next(known, "")
+        called = {plain(value) for entity in self.entities for value in names_in(entity)}
+        words = (word.text for word in self.question.words if word.content and plain(word.text) in called)
+        return next(iter(self.question.subjects), "") or next(known, "") or next(words, "")
 
     def wish(self) -> Wish:
         """What every call of this case is about."""
@@ -118,6 +120,11 @@ class Case:
 
 
 _NAMING = listed("name title id key slug code label alias aliases display displayname 名称 标题 编号 别名")
+
+
+def names_in(entity: Entity) -> Iterable[str]:
+    """What a thing is called: the values of its naming fields."""
+    return (value for key, values in entity.fields.items() if set(parts(key)) & _NAMING for value in values)
 
 
 def _alike(name: str, entity: Entity) -> Iterable[float]:

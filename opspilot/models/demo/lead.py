@@ -106,7 +106,7 @@ def ranked_rows(rows: Rows, order: Superlative) -> tuple[str, list[Record]]:
     exact = order.measure in {Measure.DURATION, Measure.AMOUNT}
     if name and fitness(order, name) <= 0 and (len(numeric) > 1 or exact):
         name = next((n for n in numeric if parts(n)[-1] in {"value", "score"}), "")
-    held = [record for record in rows.records if name in record.numbers]
+    held = [record for record in rows.records if name in record.numbers and record.place]
     return name, sorted(held, key=lambda record: record.numbers[name], reverse=order.largest)
 
 
@@ -198,8 +198,12 @@ def total_of(call: Done) -> str:
 
 
 def _total(need: Need, call: Done, case: Case, sheet: Sheet) -> bool:
-    about = need.subject if len(case.needs) > 1 and need.subject else ""
-    return _one_total(about, call, sheet)
+    if not need.subject:
+        return _one_total("", call, sheet)
+    entity = case.entity(need.subject)
+    meant = {need.subject, *(value for values in (entity.fields.values() if entity else ()) for value in values)}
+    named = any(str(value) in meant for value in call.arguments.values())
+    return named and _one_total(need.subject, call, sheet)
 
 
 def _one_total(about: str, call: Done, sheet: Sheet) -> bool:

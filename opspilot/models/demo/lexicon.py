@@ -46,7 +46,7 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
         Idea.DOCS: listed(
             "doc docs document documents documentation runbook runbooks playbook playbooks guide guides guideline "
             "guidelines handbook handbooks manual manuals wiki kb knowledge base article articles procedure procedures "
-            "policy policies passage passages faq readme instruction instructions sop sops"
+            "policy policies protocol protocols checklist checklists cookbook howto passage passages faq readme instruction instructions sop sops"
         ),
         Idea.ADVICE: listed(
             "advice advise advises recommend recommends recommended recommendation recommendations handle handling "

@@ -79,7 +79,7 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
     """What else might find it, the closest to the question first. Each drops or changes one thing."""
     wish = as_tried(tool, first_wish(need, tool, case), last)
     renamed = list(_renamed(wish, tool, last))
-    reworded = [replace(wish, query=without(case.named, text)) for text in need.texts[1:]]
+    reworded = [replace(wish, query=without(need.subject or case.named, text)) for text in need.texts[1:]]
     words = [word for word in need.texts[0].split() if word not in STOP_ENGLISH] if need.texts else []
     if len(words) > 1 and tool.with_role(Role.REGEX):
         in_any_order = "(?i)" + "".join(f"(?=.*{re.escape(word)})" for word in words)

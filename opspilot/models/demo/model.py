@@ -13,7 +13,7 @@ from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, Proposal
 from opspilot.models.demo.followup import merged
 from opspilot.models.demo.history import Dialogue, read_dialogue
-from opspilot.models.demo.needs import names_offered, needs_of, nouns_of
+from opspilot.models.demo.needs import names_offered, needs_of, nouns_of, vocabulary_of
 from opspilot.models.demo.plan import MAX_STEPS, propose, propose_forced, replay
 from opspilot.models.demo.question import Question, read_question
 from opspilot.models.demo.toolbox import ToolCard, read_tool
@@ -68,10 +68,10 @@ def _case(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Case:
 
 def _question(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Question:
     """What is asked now. Messages without an answer yet add to each other; an unclear one leans on those before."""
-    nouns, offered = nouns_of(tools), names_offered(tools)
+    nouns, offered, no_names = nouns_of(tools), names_offered(tools), vocabulary_of(tools)
     return merged(
-        [read_question(text, nouns, offered) for text in dialogue.asked],
-        [read_question(text, nouns, offered) for text in dialogue.before],
+        [read_question(text, nouns, offered, no_names) for text in dialogue.asked],
+        [read_question(text, nouns, offered, no_names) for text in dialogue.before],
     )
 
 

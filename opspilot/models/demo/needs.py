@@ -58,19 +58,33 @@ def kind_of(tool: ToolCard) -> Kind:
     about = tool.about
     weights = {
         Kind.LOGS: about[Idea.LOGS] + 0.3 * about[Idea.ERRORS] + tool.records,
-        Kind.DOCS: about[Idea.DOCS] + 0.3 * about[Idea.ADVICE],
+        Kind.DOCS: about[Idea.DOCS] + 0.3 * about[Idea.ADVICE] + (2.0 if _TELLS_HOW.search(tool.description) else 0.0),
         Kind.CATALOG: about[Idea.CATALOG] + about[Idea.OWNER] + 0.3 * about[Idea.SERVICE] + _card(tool) - tool.records,
     }
     kind = max(weights, key=lambda candidate: weights[candidate])
     return kind if weights[kind] >= 2.0 else Kind.OTHER
 
 
+_TELLS_HOW = re.compile(
+    r"(?i)\b(?:what (?:to|\w+ (?:must|should|can|have to)) do|how (?:to|\w+) (?:handle|fix|resolve|deal|respond|react))\b"
+    r"|怎么办|如何处理|处理方法"
+)
 _CARDS = listed("card map roster book profile registry directory who whois")
 
 
+_CARD_OF = re.compile(
+    r"(?i)\b(?:its|their) (?:own )?(?:id|ids|code|key|name|number|owner|slug|reference|contact)\b"
+    r"|\b(?:resolve|details (?:of|about)|information (?:on|about)|profile of|look ?up an?)\b|按名称查"
+)
+
+
 def _card(tool: ToolCard) -> float:
-    """Is it called what holds the cards of things, and does it take a name?"""
-    return 2.0 if set(parts(tool.name)) & _CARDS and tool.records < 1 else 0.0
+    """Is it called what holds the cards of things, or does it say that it turns a name into an id?"""
+    if tool.records >= 1:
+        return 0.0
+    single = len([parameter for parameter in tool.parameters if parameter.required]) == 1
+    described = bool(_CARD_OF.search(tool.first_sentence)) and single
+    return 2.0 if described or set(parts(tool.name)) & _CARDS else 0.0
 
 
 _NOT_NOUNS = READING | {word for known in ENGLISH.values() for word in known} | {"tool", "tools", "by", "all", "info"}
@@ -88,6 +102,17 @@ def nouns_of(tools: Iterable[ToolCard]) -> frozenset[str]:
             singular(w) for w in words if w in ENGLISH[Idea.CATALOG] and w not in {"catalog", "catalogue", "registry"}
         }
     return frozenset(found - _GENERAL)
+
+
+def vocabulary_of(tools: Iterable[ToolCard]) -> frozenset[str]:
+    """Words that are no names of things, since the tools themselves use them: allowed values, and what they measure."""
+    found: set[str] = set()
+    for tool in tools:
+        found |= {word.lower() for word in re.findall(r"[\w-]+", first_sentence(tool.description))}
+        for parameter in tool.parameters:
+            if parameter.role not in {Role.SUBJECT, Role.IDENTITY, Role.SOURCE}:
+                found |= {str(choice).lower() for choice in parameter.choices}
+    return frozenset(found)
 
 
 _GENERAL = listed("name title status state check restart stop start number key code target subject label")
@@ -131,6 +156,8 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     data = _data_tools(question, tools, by_kind[Kind.LOGS]) if not acting else ()
     if data is None:
         wanted.discard(Kind.LOGS)
+        if question.measured and by_kind[Kind.CATALOG] and not _others(question, tools):
+            wanted.add(Kind.CATALOG)
     measured = question.measured and bool(data) and not wanted & {Kind.CATALOG}
     if measured or (Kind.LOGS in wanted and by_kind[Kind.LOGS]):
         needs += _log_needs(question, data or by_kind[Kind.LOGS], documented=Kind.DOCS in wanted)
@@ -147,7 +174,7 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
 
 
 _SIDE_BY_SIDE = 3
-_SUITS = 2.5
+_SUITS = 1.5
 
 
 def _data_tools(
@@ -165,6 +192,12 @@ def _data_tools(
         return None
     if len(ranked) > 1 and len(logs) > 1 and not question.measured and ranked[0][1] in logs:
         return (ranked[0][1], *(tool for tool in logs if tool is not ranked[0][1]))
+    if (
+        not (best or question.starts or question.extreme)
+        and question.candidates
+        and not question.ideas & {Idea.LOGS, Idea.ERRORS, Idea.ALERT}
+    ):
+        return None
     if best and question.measured:
         return (best[0], *(tool for tool in logs if tool is not best[0]))
     alone = others if question.extreme is not None and len(others) == 1 and not logs else []

@@ -133,10 +133,13 @@ _STARTING = re.compile(
 )
 
 
-def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = ()) -> Question:
+def read_question(
+    text: str, nouns: Iterable[str] = (), known: Iterable[str] = (), no_names: Iterable[str] = ()
+) -> Question:
     """Read a question. `nouns` are what the tools at hand are about ("vessel"): they mark the name beside them.
 
     `known` are names that the tools' own descriptions give, such as files: a word that is part of one means it.
+    `no_names` are words of the tools' own that look like names and are none.
     """
     span = read_span(text)
     wrong = happened(text)
@@ -150,13 +153,14 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
     extreme = None if is_action(order) else read_superlative(timeless, words)
     if extreme is not None and not ({Idea.COUNT, Idea.ERRORS} & {i for w in words for i in w.ideas}):
         dimension, dimension_idea = "", None
-    subjects = tuple(dict.fromkeys(_subjects(words, marks, at)))
+    spoken = frozenset(no_names)
+    subjects = tuple(dict.fromkeys(name for name in _subjects(words, marks, at) if name.lower() not in spoken))
     offered = tuple(known)
     sources = (*_sources(words), *(word.text for word in words if _is_known(word, offered)))
-    sources = tuple(dict.fromkeys(source for source in sources if source not in subjects))
+    sources = tuple(s for s in dict.fromkeys(sources) if s not in subjects and s.lower() not in spoken)
     plain_start = not (chinese or any(is_action(word.text) for word in tokens(text)[:1]))
     single = {word.text for i, word in enumerate(words) if word.content and _is_name(words, i, plain_start)}
-    names = tuple(dict.fromkeys(_names(words, single)))
+    names = tuple(dict.fromkeys(name for name in _names(words, single) if name.lower() not in spoken))
     used = set(STATES | _CONDITIONS) if wrong else set()
     used |= {part.lower() for name in (*subjects, *sources) for part in (name, *name.split())}
     used |= {word.text for word in words if word.chinese and any(word.text in name for name in (*subjects, *sources))}
@@ -170,7 +174,7 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
         sources=sources,
         names=names,
         phrases=tuple(dict.fromkeys(spellings_of(run) for run in runs(words, used, at))),
-        unknown=tuple(dict.fromkeys(unknown_names(words, used, at))),
+        unknown=tuple(dict.fromkeys((*unknown_names(words, used, at), *(_foreign(words, spoken) if chinese else ())))),
         dimension=dimension,
         dimension_idea=dimension_idea,
         extreme=extreme,
@@ -178,6 +182,15 @@ def read_question(text: str, nouns: Iterable[str] = (), known: Iterable[str] = (
         order=order,
         span=span,
     )
+
+
+def _foreign(words: tuple[Token, ...], spoken: frozenset[str]) -> Iterator[str]:
+    """Plain English words in a Chinese question may be names."""
+    for index, word in enumerate(words):
+        alone = not (index and words[index - 1].content and not words[index - 1].chinese)
+        alone = alone and not (index + 1 < len(words) and words[index + 1].content and not words[index + 1].chinese)
+        if alone and word.content and word.text.isascii() and not word.quoted and word.text.lower() not in spoken:
+            yield word.text
 
 
 _NAME_SHAPE = re.compile(r".*(\d|[_/@.:]|[a-z][A-Z]|[A-Za-z]-[A-Za-z0-9]).*|[A-Z][A-Z0-9-]+")

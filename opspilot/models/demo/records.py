@@ -87,9 +87,15 @@ def rows_of(data: Json) -> tuple[Rows, ...]:
     if isinstance(data, str):
         found += _text_rows(data)
     if not found and isinstance(data, dict) and data:
+        if any(isinstance(value, list) for value in data.values()) and not _named(data):
+            return ()
         inner = [value for value in data.values() if isinstance(value, dict)]
         found.append(Rows((_record(inner[0] if len(inner) == len(data) == 1 else data),)))
     return tuple(sorted(found, key=lambda rows: -len(rows.records)))
+
+
+def _named(data: Mapping[str, Json]) -> bool:
+    return any(_last(name) in _IDS | _NAMES and isinstance(value, str) for name, value in data.items())
 
 
 def _lists(node: Json, key: str, above: tuple[Mapping[str, Json], ...], depth: int) -> Iterator[Rows]:
@@ -99,6 +105,10 @@ def _lists(node: Json, key: str, above: tuple[Mapping[str, Json], ...], depth: i
         items = [_unwrapped(item) for item in node]
         if items and all(isinstance(item, dict) for item in items):
             yield Rows(tuple(_record(item) for item in items), _total(above, len(items)), key)
+        elif items and all(isinstance(item, str) and not isinstance(item, JsonNumber) for item in items):
+            placed = [match for item in items if (match := _LINE.match(str(item)))]
+            if placed:
+                yield Rows(tuple(Record(match.groupdict()) for match in placed), _total(above, len(items)), key)
         elif not items and key and above:
             yield Rows((), _total(above, 0), key)
         elif items and all(isinstance(item, list) for item in items) and above:

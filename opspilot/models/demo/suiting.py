@@ -5,6 +5,7 @@ Knows the shape of tools, no tool. Decides nothing about calls.
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from opspilot.models.demo.arguments import choices_named, sorts
 from opspilot.models.demo.glossary import READING, TRANSLATION
@@ -20,9 +21,12 @@ def question_stems(question: Question) -> frozenset[str]:
     return stems(" ".join(word.text for word in question.words if not word.stop)) | stems(english)
 
 
+_ASKING = {Idea.COUNT, Idea.MOST, Idea.RECENT, Idea.COMPARE, Idea.EXTREME}
+
+
 def suiting(question: Question, tools: Iterable[ToolCard]) -> list[tuple[float, ToolCard]]:
     """The tools with their scores, the best first, of equals the earliest."""
-    said = question_stems(question)
+    said = question_stems(replace(question, words=tuple(w for w in question.words if not w.ideas & _ASKING)))
     scored = [(_score(question, said, tool), -position, tool) for position, tool in enumerate(tools)]
     return [(score, tool) for score, _, tool in sorted(scored, key=lambda entry: (entry[0], entry[1]), reverse=True)]
 
