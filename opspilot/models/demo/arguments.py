@@ -65,7 +65,9 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     if role is Role.SPAN or role in {Role.SINCE, Role.UNTIL}:
         return _time(parameter, wish.span)
     if role in {Role.SORT, Role.DIRECTION}:
-        return None if wish.order is None else (_sort if role is Role.SORT else _direction)(parameter, wish.order)
+        if wish.order is None or (wish.most_rows and not wish.order.largest):
+            return None
+        return (_sort if role is Role.SORT else _direction)(parameter, wish.order)
     if parameter.limits and not parameter.required:
         return int(min(parameter.most or _MANY_ROWS, _MANY_ROWS)) if wish.most_rows else None
     if parameter.choices and role in _CODED:
@@ -91,7 +93,7 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     if not wanted:
         return (
             _chosen(parameter, wish.text, failing=wish.failing)
-            if parameter.choices and role in {Role.OTHER, Role.ENVIRONMENT}
+            if (parameter.choices or parameter.hints) and role in {Role.OTHER, Role.ENVIRONMENT}
             else (_environment(parameter, wish.text) if role is Role.ENVIRONMENT else None)
         )
     mark = "query" if role in {Role.QUERY, Role.REGEX} and wanted != wish.regex else f"{role}"
@@ -117,8 +119,14 @@ def _sort(parameter: Parameter, order: Superlative) -> Json:
     best = max(scored, default=(0.0, 0, ""))
     if best[0] <= 0:
         return None
-    falls = re.search(r"(?i)(['\"`]?-['\"`]?|minus)[^.;]{0,24}(descend|falling|revers|largest)", parameter.description)
-    return f"-{best[2]}" if falls and order.largest else best[2]
+    return f"-{best[2]}" if _falls(parameter) and order.largest else best[2]
+
+
+def _falls(parameter: Parameter) -> bool:
+    """Does a minus before the key turn the order around?"""
+    return bool(
+        re.search(r"(?i)(?:'-'|\"-\"|`-`|minus|-)[^.;]{0,24}(?:descend|falling|revers|largest)", parameter.description)
+    )
 
 
 _PROSE = frozenset({"how", "long", "something", "took", "in", "the", "of", "a", "by", "or", "number", "them", "time"})
@@ -135,7 +143,7 @@ def sorts(tool: ToolCard, order: Superlative) -> bool:
     """Can the tool itself rank by what is asked?"""
     by, way = tool.with_role(Role.SORT), tool.with_role(Role.DIRECTION)
     if by is not None and _sort(by, order) is not None:
-        return order.largest or way is not None or not by.choices
+        return order.largest or way is not None or _falls(by)
     return way is not None and by is None and order.measure is Measure.TIME
 
 
@@ -254,7 +262,9 @@ def choices_named(parameter: Parameter, text: str) -> list[Json]:
     said = {word.lower() for token in tokens(text) for word in re.findall(r"[\w-]+", token.text)}
     said |= {word for known in list(said) if known in TRANSLATION for word in TRANSLATION[known].split()}
     said |= {english for chinese, english in _ENVIRONMENTS.items() if chinese in text}
-    found = [choice for choice in parameter.choices if isinstance(choice, str) and _is_said(choice, said)]
+    found = [
+        choice for choice in parameter.choices or parameter.hints if isinstance(choice, str) and _is_said(choice, said)
+    ]
     whole = {choice: set(parts(choice)) for choice in found}
     return [choice for choice in found if not any(whole[choice] < other for other in whole.values())]
 

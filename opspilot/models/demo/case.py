@@ -86,7 +86,8 @@ class Case:
         known = (candidate for candidate in self.question.candidates if self.entity(candidate))
         called = {plain(value) for entity in self.entities for value in names_in(entity)}
         words = (word.text for word in self.question.words if word.content and plain(word.text) in called)
-        return next(iter(self.question.subjects), "") or next(known, "") or next(words, "")
+        phrases = (text[0] for text in self.question.phrases if plain(text[0]) in called)
+        return next(iter(self.question.subjects), "") or next(known, "") or next(phrases, "") or next(words, "")
 
     def wish(self) -> Wish:
         """What every call of this case is about."""

@@ -76,7 +76,7 @@ def _ranked(call: Done, order: Superlative, case: Case, sheet: Sheet) -> bool:
         for record in ordered[: order.many]:
             sheet.write("ranked", own={"name": name}, value=record.fields[name], place=record.place)
             _beside(record, {name, *_placing(record)}, case, sheet)
-        if rows.total and rows.total.isdigit() and int(rows.total) > len(rows.records) and not _sorted(call, case):
+        if not _sorted(call, case) and not _whole(rows, call, case):
             sheet.write("ranked_part")
         return True
     return False
@@ -89,7 +89,7 @@ def _highest(call: Done, case: Case, sheet: Sheet) -> bool:
     fields = {stem(word) for rows in rows_of(call.data) for r in rows.records for n in r.fields for word in parts(n)}
     if dimension and stem(dimension) not in fields:
         return False
-    order = Superlative("", Measure.ANY, beside=question_stems(question))
+    order = Superlative("", Measure.ANY, beside=question_stems(question) - {stem(dimension)})
     measuring = [rows for rows in rows_of(call.data) if not message_tallies(call.findings.tallies)]
     return bool(measuring) and _ranked(call, order, case, sheet)
 
@@ -115,6 +115,14 @@ def _is_mark(name: str) -> bool:
     return bool(
         set(parts(name)) & {"line", "row", "pos", "id", "no", "lineno", "port", "pid", "year"}
     ) or name.endswith("id")
+
+
+def _whole(rows: Rows, call: Done, case: Case) -> bool:
+    """Are these all rows that there are? Told by the total, else by a tool that has no limit to reach."""
+    if rows.total.isdigit():
+        return int(rows.total) <= len(rows.records)
+    card = next((tool for tool in case.tools if tool.name == call.tool), None)
+    return card is None or not any(parameter.limits for parameter in card.parameters)
 
 
 def _sorted(call: Done, case: Case) -> bool:
@@ -154,7 +162,8 @@ def _first(call: Done, sheet: Sheet) -> bool:
     if not timed:
         return False
     time, record = min(timed, key=lambda entry: entry[0])
-    sheet.write("began", time=time, place=record.place)
+    asked = asked_for(call)
+    sheet.write("began", own={"asked": f" ({asked})" if asked else ""}, time=time, place=record.place)
     if record.text:
         sheet.add("saying", text=short(record.text, _SHORT))
     return True

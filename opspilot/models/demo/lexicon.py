@@ -246,7 +246,7 @@ STOP_ENGLISH = listed(
     "currently main think go went come came way kind type sort thing things lot ones one exactly really actually ok "
     "okay hello hi hey thanks thank appear appears appeared occur occurs occurred show shows shown contain contains "
     "written write wrote asked ask like able make makes made take takes took put full whole against "
-    "tried tries used attempted seen came logged ran runs writes happens "
+    "raised reported recorded occurred fired affected affects tried tries used attempted seen came logged ran runs writes happens "
     "did's begin began begun begins start started starts wrong happening reported reports instead rather sorry"
 )
 

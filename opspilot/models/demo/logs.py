@@ -95,7 +95,7 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
         yield replace(wish, level="", query="fail")
     if wish.span:
         yield replace(wish, span=None)
-    if wish.query and (wish.source or wish.subject) and not case.question.counts:
+    if wish.query and (wish.source or wish.subject) and not case.question.measured:
         yield replace(wish, query="")
     for name in dict.fromkeys(value for value in (wish.subject, wish.source) if value):
         yield replace(

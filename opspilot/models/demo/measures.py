@@ -49,6 +49,7 @@ _WORDS: MappingProxyType[str, tuple[Measure, bool]] = MappingProxyType(
         **dict.fromkeys(("lowest", "least", "fewest", "minimum", "最低", "最少"), (Measure.ANY, False)),
     }
 )
+_TOP_BY = re.compile(r"(?i)\b(top)\b[\w ]*?\bby ((?:the )?[a-z][\w ]{2,30})")
 _LAST_ONE = re.compile(
     r"(?i)\b(?:which|what|what's|who|when)\b[^?.]*\b(?:latest|last|most recent)\b"
     r"|(?:最新|最近一次|最后一次|上一次|最后)[^？。]*(?:哪|什么|谁|几|是)|(?:哪|什么|谁|何时)[^？。]*(?:最新|最近一次|最后一次|上一次)"
@@ -100,6 +101,9 @@ def read_superlative(text: str, words: tuple[Token, ...]) -> Superlative | None:
             if word.chinese and measure is Measure.SIZE and any("金额" in w.text for w in words[:index]):
                 measure = Measure.AMOUNT
             return Superlative(word.text, measure, found[1], _beside(words, index), _many(text))
+    if ranked := _TOP_BY.search(text):
+        measure = next((m for m, units in _UNITS.items() if set(ranked[2].lower().split()) & units), Measure.ANY)
+        return Superlative(ranked[0], measure, beside=stems(ranked[2]), many=_many(text))
     if found_last := _LAST_ONE.search(text):
         return Superlative(found_last[0], Measure.TIME, largest=True, beside=_beside(words, -1))
     return None
@@ -122,7 +126,12 @@ def _beside(words: tuple[Token, ...], at: int) -> frozenset[str]:
 
 def _many(text: str) -> int:
     number = "|".join((*_NUMBERS, r"\d{1,2}"))
-    ways = (rf"\b(?:top|first) ({number})\b", rf"\bthe ({number}) \w+", rf"前({number})", rf"的({number})[个条单台次]")
+    ways = (
+        rf"\b(?:top|first) ({number})\b",
+        rf"\bthe ({number}) \w+",
+        rf"前({number})",
+        rf"的({number})[个条单台次起]",
+    )
     found = re.search("|".join(ways), text, re.IGNORECASE)
     if found is None:
         return 1

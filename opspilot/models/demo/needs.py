@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from opspilot.models.demo.glossary import ACTIONS, READING
-from opspilot.models.demo.lexicon import ENGLISH, Idea, listed
+from opspilot.models.demo.lexicon import ENGLISH, STOP_ENGLISH, Idea, listed
 from opspilot.models.demo.orders import order_verbs
 from opspilot.models.demo.question import Question, happened
 from opspilot.models.demo.suiting import question_stems, suiting
@@ -57,7 +57,7 @@ def kind_of(tool: ToolCard) -> Kind:
         return Kind.MORE
     about = tool.about
     weights = {
-        Kind.LOGS: about[Idea.LOGS] + 0.3 * about[Idea.ERRORS] + tool.records,
+        Kind.LOGS: about[Idea.LOGS] + 0.3 * about[Idea.ERRORS] + 0.6 * about[Idea.ALERT] + tool.records,
         Kind.DOCS: about[Idea.DOCS] + 0.3 * about[Idea.ADVICE] + (2.0 if _TELLS_HOW.search(tool.description) else 0.0),
         Kind.CATALOG: about[Idea.CATALOG] + about[Idea.OWNER] + 0.3 * about[Idea.SERVICE] + _card(tool) - tool.records,
     }
@@ -111,7 +111,7 @@ def vocabulary_of(tools: Iterable[ToolCard]) -> frozenset[str]:
         found |= {word.lower() for word in re.findall(r"[\w-]+", first_sentence(tool.description))}
         for parameter in tool.parameters:
             if parameter.role not in {Role.SUBJECT, Role.IDENTITY, Role.SOURCE}:
-                found |= {str(choice).lower() for choice in parameter.choices}
+                found |= {str(choice).lower() for choice in (*parameter.choices, *parameter.hints)}
     return frozenset(found)
 
 
@@ -174,7 +174,23 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
 
 
 _SIDE_BY_SIDE = 3
+
+
+def _besides(spellings: tuple[str, ...], things: tuple[str, ...]) -> tuple[str, ...]:
+    """What is looked for, without the names of the things that it is looked for in."""
+    kept = []
+    for spelling in spellings:
+        words = re.sub("|".join(map(re.escape, things)), " ", spelling, flags=re.IGNORECASE).split()
+        while words and words[-1].lower() in STOP_ENGLISH:
+            words.pop()
+        while words and words[0].lower() in STOP_ENGLISH:
+            words.pop(0)
+        kept.append(" ".join(words))
+    return tuple(dict.fromkeys(filter(None, kept)))
+
+
 _SUITS = 1.5
+_LISTS = 1.4
 
 
 def _data_tools(
@@ -200,8 +216,8 @@ def _data_tools(
         return None
     if best and question.measured:
         return (best[0], *(tool for tool in logs if tool is not best[0]))
-    alone = others if question.extreme is not None and len(others) == 1 and not logs else []
-    return logs or tuple(alone)
+    listing = [tool for tool in others if tool.records >= _LISTS or (question.extreme and len(others) == 1)]
+    return logs or tuple(listing[:1] if question.measured else ())
 
 
 def _needs_a_name(tool: ToolCard) -> bool:
@@ -219,7 +235,7 @@ def _log_needs(question: Question, tools: tuple[ToolCard, ...], *, documented: b
     if question.measured and texts and not question.dimension:
         texts = (_together(question, texts),)
     if len(things) > 1 and takes:
-        text = texts[0] if texts else ()
+        text = next(filter(None, (_besides(text, things) for text in texts)), ())
         return [Need(Kind.LOGS, tools, text, number, subject=thing) for number, thing in enumerate(things)]
     if documented and not question.counts:
         texts = texts[:1]
@@ -229,15 +245,24 @@ def _log_needs(question: Question, tools: tuple[ToolCard, ...], *, documented: b
 def _pair(question: Question, tool: ToolCard) -> tuple[str, ...]:
     """The two or three things that are set against each other, when they aren't called services."""
     sources = question.sources if tool.with_role(Role.SOURCE) else ()
-    for things in (sources, question.candidates):
+    for things in (sources, _apart(question.candidates), question.rivals):
         if len(things) > 1:
             return tuple(things[:_SIDE_BY_SIDE])
     return ()
 
 
+def _apart(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names without those that are part of another."""
+    return tuple(name for name in names if not any(name != other and name in other for other in names))
+
+
 def _together(question: Question, texts: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     """All phrases as spellings of one search: a quoted one alone, else the longest first."""
     quoted = {word.text for word in question.words if word.quoted}
+    named = {name.lower() for name in question.candidates} - {
+        word.text.lower() for word in question.words if word.quoted
+    }
+    texts = tuple(text for text in texts if text[0].lower() not in named)
     spellings = [spelling for text in texts for spelling in text]
     exact = [spelling for spelling in spellings if spelling in quoted]
     first = [text[0] for text in texts]
@@ -262,7 +287,13 @@ def _takes_names(question: Question, needs: list[Need]) -> bool:
         and (need.tools[0].with_role(Role.SUBJECT) or need.tools[0].with_role(Role.IDENTITY) or need.tools[0].coded)
         for need in needs
     )
-    return bool(question.candidates) and takes
+    phrased = question.measured and bool(question.phrases) and all(_only_filters(need.tools[0]) for need in needs)
+    return bool(question.candidates or phrased) and takes
+
+
+def _only_filters(tool: ToolCard) -> bool:
+    """Is there no parameter that takes any text?"""
+    return tool.with_role(Role.QUERY) is None and tool.with_role(Role.REGEX) is None
 
 
 def _wanted(question: Question, *, act: bool) -> set[Kind]:

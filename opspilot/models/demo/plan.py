@@ -20,11 +20,11 @@ from opspilot.models.demo.case import (
 )
 from opspilot.models.demo.docs import next_docs
 from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
-from opspilot.models.demo.lexicon import Idea
+from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.logs import next_logs
 from opspilot.models.demo.needs import Kind, Need, kind_of
 from opspilot.models.demo.toolbox import Role, ToolCard
-from opspilot.models.demo.words import ideas_in
+from opspilot.models.demo.words import parts, stem
 
 MAX_STEPS = 5
 """Steps with calls for one question. What isn't found by then is said not to be found."""
@@ -128,10 +128,24 @@ def _relatives(need: Need, case: Case) -> Iterator[Proposal]:
     found = next((meant(call) for call in case.calls(need) if call.useful), ())
     entity = case.entity(case.subject) or next(iter(found), None)
     for key, values in entity.fields.items() if entity else ():
-        if Idea.DEPENDS in ideas_in(key):
+        if is_relation(key):
             for value in values[:_MAX_LOOKUPS]:
                 name = value.rpartition(":")[2].rpartition("/")[2]
                 yield from _filled(need, need.tools[0], replace(case.wish(), query=name, subject=name))
+
+
+_RELATIONS = {
+    stem(word)
+    for word in listed(
+        "depend depends dependencies upstream upstreams uses needs requires supplied fed feeds parents relies consumes "
+        "backends providers inputs"
+    )
+}
+
+
+def is_relation(key: str) -> bool:
+    """Does a field of this name say what a thing needs?"""
+    return "依赖" in key or bool({stem(word) for word in parts(key)} & _RELATIONS)
 
 
 def _next_other(need: Need, case: Case) -> Iterator[Proposal]:

@@ -24,6 +24,7 @@ class Question:
     `names` are identifiers; `phrases` the remaining runs of content words, each in the spellings to try;
     `unknown` are runs of Chinese that the lexicon doesn't know, which may be names;
     `dimension` what "which … most" asks for; `extreme` the superlative ("slowest"); `starts`: when something began;
+    `rivals` the two of "which has more, this or that";
     `order` the action that is ordered, with the words of that sentence.
     """
 
@@ -40,6 +41,7 @@ class Question:
     dimension_idea: Idea | None = None
     extreme: Superlative | None = None
     starts: bool = False
+    rivals: tuple[str, ...] = ()
     order: str = ""
     span: Span | None = None
 
@@ -116,7 +118,10 @@ _CONDITIONS = listed("up down healthy unhealthy working ok okay fine broken 正�
 _ON_CALL = re.compile(r"(?i)\bon call\b")
 _LISTING = re.compile(r"(?i)^(?:please )?(?:list|show all)\b|\b(?:are there|exist|do we have)\b|有哪些|列出|都有什么")
 _RELATIVES = re.compile(
-    r"(?i)\b(?:own|owns|owners? of|responsible for|maintains?|runs|looks after) (?:what|everything|(?:all |the )*(?:things|"
+    r"(?i)\bwho\b.*?\b(?:owns?|responsible|in charge|maintains?|runs|looks after|leads?|operates?|manages?)\b.*?"
+    r"\b(?:what|(?:the|all|those) \w+(?: \w+)? (?:that|which))\b.*\w"
+    r"|(?:依赖|使用|用到|调用|供|上游)[^，。？]{0,6}的[^，。？]{1,12}(?:由谁|归谁|分别|负责|谁)|"
+    r"\b(?:own|owns|owners? of|responsible for|maintains?|runs|looks after) (?:what|everything|(?:all |the )*(?:things|"
     r"services|systems|components|dependencies)(?: that| which)?)\b[^.?!]*\b(?:depend|rel(?:y|ies)|need|use)"
     r"|依赖的[^。？！]{0,12}(?:负责|谁|归|团队|维护)"
 )
@@ -179,9 +184,18 @@ def read_question(
         dimension_idea=dimension_idea,
         extreme=extreme,
         starts=bool(_STARTING.search(text)),
+        rivals=_rivals(text),
         order=order,
         span=span,
     )
+
+
+_RIVALS = re.compile(r"(?i)([\w.-]+)\s+or\s+(?:(?:in|on|at|of|for|by)\s+)?(?:the\s+)?([\w.-]+)")
+
+
+def _rivals(text: str) -> tuple[str, ...]:
+    found = _RIVALS.search(text) if _COMPARING.search(text) else None
+    return (found[1].rstrip("."), found[2].rstrip(".")) if found else ()
 
 
 def _foreign(words: tuple[Token, ...], spoken: frozenset[str]) -> Iterator[str]:

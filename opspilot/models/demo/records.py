@@ -70,7 +70,9 @@ _LONGEST_ID = 40
 _TIME = re.compile(
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d(?::\d\d)?\b"
 )
-_TOTALS = listed("total matched matches hits found count results many of all lines 总数 命中 条数 总计 数量")
+_TOTALS = listed(
+    "total matched matches matching number num hits found count results many of all lines 总数 命中 条数 总计 数量"
+)
 _HEADERS = listed("header headers columns fields cols column names keys")
 _COUNTED_TEXT = re.compile(r"^\D{0,30}?(\d+)(?: of \d+)? (?:matching )?[a-z]+(?: match\w*| found)?\b")
 _LINE = re.compile(r"^(?P<source>[^\s:]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)[:\s-]\s*(?P<text>.+)$")

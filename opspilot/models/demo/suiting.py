@@ -39,12 +39,13 @@ def _score(question: Question, said: frozenset[str], tool: ToolCard) -> float:
     score += 0.5 * len(said & (stems(tool.description[len(opening) :]) | parameters) - named - stems(opening))
     score += sum(1.0 for parameter in tool.parameters if choices_named(parameter, question.text))
     if question.extreme is not None and sorts(tool, question.extreme):
-        score += 1.0
+        score += 1.5
     if question.dimension and tool.with_role(Role.GROUP):
         score += 1.0
     score += sum(2.0 for parameter in tool.parameters if any(exemplified(parameter, n) for n in question.names))
     if Idea.ERRORS in question.ideas and tool.with_role(Role.LEVEL):
         score += 1.5
+    score += 1.5 * any(idea in question.ideas and tool.about[idea] > 0 for idea in (Idea.ALERT, Idea.ERRORS))
     wants_logs = bool(question.ideas & {Idea.LOGS, Idea.ERRORS}) or bool(question.sources)
     return score + (2.0 if wants_logs and tool.about[Idea.LOGS] + tool.records > _IS_A_LOG else 0.0)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from opspilot.core.messages import Json, ToolSpec
 from opspilot.models.demo.glossary import ACTIONS, DETERMINERS, READING, READING_CHINESE, VAGUE_ACTIONS
-from opspilot.models.demo.lexicon import Idea, listed
+from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
 from opspilot.models.demo.words import ideas_in, parts, stems
 
 
@@ -38,7 +38,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter. `choices` are the only values allowed, when there are any; `listed` wants a list of the value."""
+    """One parameter. `choices` are the only values allowed, when there are any; `listed` wants a list of the value.
+
+    `hints` are values that its description lists, such as "open, closed or waiting".
+    """
 
     name: str
     description: str
@@ -53,6 +56,7 @@ class Parameter:
     most: float | None = None
     shortest: int = 0
     longest: int | None = None
+    hints: tuple[str, ...] = ()
 
     @property
     def limits(self) -> bool:
@@ -187,6 +191,7 @@ def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *
         required=required,
         choices=tuple(choices) if isinstance(choices, list | tuple) else (),
         listed=listed,
+        hints=() if choices else _hints(description or str(value.get("description", ""))),
         pattern=str(value.get("pattern", "")),
         format=str(value.get("format", "")),
         least=_number(value.get("minimum", value.get("exclusiveMinimum"))),
@@ -194,6 +199,15 @@ def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *
         shortest=int(_number(value.get("minLength")) or 0),
         longest=None if (longest := _number(value.get("maxLength"))) is None else int(longest),
     )
+
+
+_LIST_OF_VALUES = re.compile(r"[\w-]+(?:,\s*[\w-]+)*,?\s+or\s+[\w-]+(?=\s*[.;),]|\s*$)|[\w-]+(?:\s*[|/]\s*[\w-]+)+")
+
+
+def _hints(description: str) -> tuple[str, ...]:
+    found = _LIST_OF_VALUES.search(re.sub(r"['\"`]", "", description))
+    words = [word for word in re.findall(r"[\w-]+", found[0]) if word != "or"] if found else []
+    return () if any(word.lower() in STOP_ENGLISH for word in words) else tuple(words)
 
 
 _GRADES = listed(

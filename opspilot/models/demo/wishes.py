@@ -14,10 +14,10 @@ from opspilot.models.demo.counts import (
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.history import Done
 from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
-from opspilot.models.demo.measures import Measure, Superlative
+from opspilot.models.demo.measures import Measure, Superlative, best_of
 from opspilot.models.demo.needs import Need
 from opspilot.models.demo.question import Question
-from opspilot.models.demo.suiting import exemplified
+from opspilot.models.demo.suiting import exemplified, question_stems
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
 from opspilot.models.demo.words import parts, stem
 
@@ -45,13 +45,17 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
     if target is None and not source:
         source = subject
     query = without(name, need.texts[0]) if need.texts else ""
-    if target is None and tool.with_role(Role.SOURCE) is None and not query:
+    codes = _codes(case, subject, need.subject or name)
+    coded = any(choice in codes for parameter in tool.coded for choice in parameter.choices)
+    if target is None and tool.with_role(Role.SOURCE) is None and not query and not coded:
         query = subject
     level = "error" if question.ideas & {Idea.ERRORS, Idea.ALERT} and not query else ""
     if query in _LEVELS and (leveled := tool.with_role(Role.LEVEL)) and _LEVELS[query] in leveled.choices:
         query, level = "", _LEVELS[query]
     if question.measured:
         query = _telling(query, tool, question)
+    if question.extreme is None and Idea.MOST in question.ideas:
+        question = replace(question, extreme=ranking_of(question, tool))
     order = question.extreme or (Superlative("", Measure.TIME, largest=False) if question.starts else None)
     return Wish(
         question.text,
@@ -62,11 +66,22 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
         level,
         _group(tool, case),
         order,
-        _codes(case, subject, need.subject or name),
+        codes,
         failing=bool(question.ideas & {Idea.ERRORS, Idea.ALERT}) or _FAILED.search(question.text) is not None,
         most_rows=order is not None and not sorts(tool, order),
         span=question.span,
     )
+
+
+def ranking_of(question: Question, tool: ToolCard) -> Superlative | None:
+    """ "The most customers" of a tool that can sort by customers; None when it can't, or counts by what is asked."""
+    by = tool.with_role(Role.SORT)
+    dimension = TRANSLATION.get(question.dimension, question.dimension)
+    beside = question_stems(question) - {stem(dimension)}
+    order = Superlative("most", Measure.ANY, beside=beside)
+    names = [str(choice) for choice in by.choices or by.hints] if by is not None else []
+    fits = best_of(order, [name for name in names if {stem(word) for word in parts(name)} & beside])
+    return order if fits and tool.with_role(Role.GROUP) is None else None
 
 
 _FAILED = re.compile(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|wrong)\b|失败|出错")

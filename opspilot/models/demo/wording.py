@@ -20,7 +20,7 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
             "Ranked among the rows that the tool returned, which are not all.",
             "只在工具返回的行里排序，并非全部。",
         ),
-        "began": ("First at {time}, `{place}`", "最早 {time}，`{place}`"),
+        "began": ("First at {time}, `{place}`{asked}", "最早 {time}，`{place}`{asked}"),
         "most": ("Most: {label}, count {count}", "最多的是 {label}，次数 {count}"),
         "total": ("{about}{count} in all{asked}", "{about}共 {count}{asked}"),
         "for_example": (", for example `{place}`", "，例如 `{place}`"),
