@@ -90,7 +90,7 @@ def job_accounting(
     ] = "submitted",
     rows: Annotated[int, Field(ge=1, le=100)] = 10,
 ) -> Json:
-    """Batch jobs with their user, state, run time in seconds and peak memory in MB; also totals by state and account."""
+    """Batch jobs with their user, state, run time in seconds, peak memory in MB; also totals by state and account."""
     chosen = [job for job in _JOBS if account in ("", job["account"]) and state in (None, job["state"])]
     chosen.sort(key=lambda job: job[order], reverse=True)
     return {

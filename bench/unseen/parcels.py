@@ -71,7 +71,7 @@ def _claims() -> list[dict[str, Any]]:
 
 
 _CLAIMS = _claims()
-_BACKLOG = {
+_BACKLOG: dict[str, list[dict[str, Any]]] = {
     code: [
         {"hour": f"{hour:02}:00", "waiting": random.Random(f"{code}{hour}").randint(20, 900)} for hour in range(4, 20)
     ]

@@ -16,7 +16,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def _places() -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for folder, kinds in ((DATA / "logs", ("*.log",)), (DATA / "runbooks", ("*.md",))):
         for file in (file for kind in kinds for file in folder.rglob(kind)):
             name = file.relative_to(folder).as_posix()

@@ -84,7 +84,7 @@ _ROLLOUTS = [
 
 
 @tool(effect="read")
-def edge_requests(  # noqa: PLR0917 - tools are called by name
+def edge_requests(  # noqa: PLR0913, PLR0917 - tools are called by name
     component: Annotated[str, Field(description="Slug of the component that served it, exact.")] = "",
     outcome: Annotated[Literal["ok", "failed"] | None, Field(description="failed: answered with 5xx.")] = None,
     contains: Annotated[str, Field(description="Text in path or note.")] = "",
@@ -221,8 +221,8 @@ def toolset() -> Toolset:
                 evidence=(_ids(lambda row: row["component"] in {"playlist-api", "drm-gateway"}),),
             ),
             Asked(
-                "How many requests failed between 2026-05-04T07:00:00Z and 2026-05-04T08:00:00Z, and for which viewer most?",
-                "2026-05-04T07:00:00Z 到 2026-05-04T08:00:00Z 之间有多少个失败的请求，哪个 viewer 最多？",
+                f"How many requests failed between {half[0]} and {half[1]}, and for which viewer most?",
+                f"{half[0]} 到 {half[1]} 之间有多少个失败的请求，哪个 viewer 最多？",
                 (str(len(within)), Counter(row["viewer"] for row in within).most_common(1)[0][0]),
                 evidence=(frozenset(row["id"] for row in within),),
             ),

@@ -4,8 +4,9 @@ from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, acted_on, identify
 from opspilot.models.demo.docs import top_error
 from opspilot.models.demo.grounding import Sheet
+from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lead import write_lead
-from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.sections import (
     asked_for,
     last_useful,

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from opspilot.core.messages import Json
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.lexicon import Idea
-from opspilot.models.demo.measures import Measure, Superlative, best_of, fitness
+from opspilot.models.demo.measures import Superlative
+from opspilot.models.demo.ordering import direction, sort_key
 from opspilot.models.demo.times import Span, relative
-from opspilot.models.demo.toolbox import ASCENDING, DESCENDING, Parameter, Role, ToolCard
+from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
 from opspilot.models.demo.words import ideas_in, likeness, parts, stem, stems, tokens
 
 
@@ -62,40 +63,14 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     if parameter.name in wish.named:
         return allowed(parameter, wish.named[parameter.name])
     role = parameter.role
-    if role is Role.SPAN or role in {Role.SINCE, Role.UNTIL}:
-        return _time(parameter, wish.span)
-    if role in {Role.SORT, Role.DIRECTION}:
-        if wish.order is None or (wish.most_rows and not wish.order.largest):
-            return None
-        return (_sort if role is Role.SORT else _direction)(parameter, wish.order)
-    if parameter.limits and not parameter.required:
-        return int(min(parameter.most or _MANY_ROWS, _MANY_ROWS)) if wish.most_rows else None
-    if parameter.choices and role in _CODED:
-        coded = [choice for choice in parameter.choices if choice and choice in wish.codes]
-        if len(coded) == 1:
-            return coded[0]
-    if role is Role.OFFSET:
-        return wish.offset if wish.offset is not None and parameter.type == "integer" else None
-    wanted = {
-        Role.QUERY: wish.query,
-        Role.REGEX: wish.regex or ("" if "query" in used else pattern_of(wish.query)),
-        Role.SOURCE: wish.source,
-        Role.SUBJECT: wish.subject,
-        Role.IDENTITY: wish.subject,
-        Role.LEVEL: wish.level,
-        Role.GROUP: wish.group,
-        Role.REFERENCE: wish.reference,
-        Role.REASON: wish.text if parameter.required else "",
-    }.get(role, "")
-    if not wanted and role is Role.LEVEL:
-        named = [choice for choice in choices_named(parameter, wish.text) if Idea.ERRORS not in ideas_in(str(choice))]
-        return named[0] if len(named) == 1 else None
+    if role in _SHAPING or (parameter.limits and not parameter.required):
+        return _shape(parameter, wish)
+    coded = [choice for choice in parameter.choices if choice and choice in wish.codes] if role in _CODED else []
+    if len(coded) == 1:
+        return coded[0]
+    wanted = _wanted(parameter, wish, used)
     if not wanted:
-        return (
-            _chosen(parameter, wish.text, failing=wish.failing)
-            if (parameter.choices or parameter.hints) and role in {Role.OTHER, Role.ENVIRONMENT}
-            else (_environment(parameter, wish.text) if role is Role.ENVIRONMENT else None)
-        )
+        return _said(parameter, wish)
     mark = "query" if role in {Role.QUERY, Role.REGEX} and wanted != wish.regex else f"{role}"
     mark = "subject" if role in {Role.SUBJECT, Role.IDENTITY} else mark
     if mark in used:
@@ -106,45 +81,50 @@ def _value(parameter: Parameter, wish: Wish, used: set[str]) -> Json:
     return value
 
 
+_SHAPING = {Role.SPAN, Role.SINCE, Role.UNTIL, Role.OFFSET, Role.SORT, Role.DIRECTION}
+
+
+def _shape(parameter: Parameter, wish: Wish) -> Json:
+    """Which part of the rows, in which order, and how many of them."""
+    if parameter.role in {Role.SPAN, Role.SINCE, Role.UNTIL}:
+        return _time(parameter, wish.span)
+    if parameter.role is Role.OFFSET:
+        return wish.offset if wish.offset is not None and parameter.type == "integer" else None
+    if parameter.role in {Role.SORT, Role.DIRECTION}:
+        if wish.order is None or (wish.most_rows and not wish.order.largest):
+            return None
+        return (sort_key if parameter.role is Role.SORT else direction)(parameter, wish.order)
+    return int(min(parameter.most or _MANY_ROWS, _MANY_ROWS)) if wish.most_rows else None
+
+
+def _wanted(parameter: Parameter, wish: Wish, used: set[str]) -> str:
+    return {
+        Role.QUERY: wish.query,
+        Role.REGEX: wish.regex or ("" if "query" in used else pattern_of(wish.query)),
+        Role.SOURCE: wish.source,
+        Role.SUBJECT: wish.subject,
+        Role.IDENTITY: wish.subject,
+        Role.LEVEL: wish.level,
+        Role.GROUP: wish.group,
+        Role.REFERENCE: wish.reference,
+        Role.REASON: wish.text if parameter.required else "",
+    }.get(parameter.role, "")
+
+
+def _said(parameter: Parameter, wish: Wish) -> Json:
+    """The value that the question itself says, where nothing was wished for."""
+    if parameter.role is Role.LEVEL:
+        named = [choice for choice in choices_named(parameter, wish.text) if Idea.ERRORS not in ideas_in(str(choice))]
+        return named[0] if len(named) == 1 else None
+    if parameter.role not in {Role.OTHER, Role.ENVIRONMENT}:
+        return None
+    if parameter.choices or parameter.hints:
+        return _chosen(parameter, wish.text, failing=wish.failing)
+    return _environment(parameter, wish.text) if parameter.role is Role.ENVIRONMENT else None
+
+
 _MANY_ROWS = 100
 _CODED = {Role.OTHER, Role.SUBJECT, Role.IDENTITY, Role.SOURCE, Role.ENVIRONMENT}
-
-
-def _sort(parameter: Parameter, order: Superlative) -> Json:
-    """The sort key that measures what is asked, as its parameter spells it; None when none does."""
-    if parameter.choices:
-        return best_of(order, [choice for choice in parameter.choices if isinstance(choice, str)])
-    names = [name for name in re.findall(r"[A-Za-z_]\w+", parameter.description) if name.islower()]
-    scored = [(fitness(order, name), -at, name) for at, name in enumerate(names) if name not in _PROSE]
-    best = max(scored, default=(0.0, 0, ""))
-    if best[0] <= 0:
-        return None
-    return f"-{best[2]}" if _falls(parameter) and order.largest else best[2]
-
-
-def _falls(parameter: Parameter) -> bool:
-    """Does a minus before the key turn the order around?"""
-    return bool(
-        re.search(r"(?i)(?:'-'|\"-\"|`-`|minus|-)[^.;]{0,24}(?:descend|falling|revers|largest)", parameter.description)
-    )
-
-
-_PROSE = frozenset({"how", "long", "something", "took", "in", "the", "of", "a", "by", "or", "number", "them", "time"})
-
-
-def _direction(parameter: Parameter, order: Superlative) -> Json:
-    wanted = DESCENDING if order.largest else ASCENDING
-    if parameter.type == "boolean":
-        return bool(set(parts(parameter.name)) & wanted)
-    return next((choice for choice in parameter.choices if str(choice).lower() in wanted), None)
-
-
-def sorts(tool: ToolCard, order: Superlative) -> bool:
-    """Can the tool itself rank by what is asked?"""
-    by, way = tool.with_role(Role.SORT), tool.with_role(Role.DIRECTION)
-    if by is not None and _sort(by, order) is not None:
-        return order.largest or way is not None or _falls(by)
-    return way is not None and by is None and order.measure is Measure.TIME
 
 
 def pattern_of(text: str) -> str:

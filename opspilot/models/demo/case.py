@@ -8,11 +8,12 @@ from opspilot.core.messages import Json
 from opspilot.models.demo.arguments import Wish
 from opspilot.models.demo.findings import Entity
 from opspilot.models.demo.history import Done, call_key
+from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.lexicon import listed
-from opspilot.models.demo.needs import Kind, Need, kind_of
 from opspilot.models.demo.question import Question
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
-from opspilot.models.demo.words import CJK, likeness, most_like, parts, plain
+from opspilot.models.demo.words import CJK, likeness, most_like, parts, plain, stem
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,20 @@ class Case:
 
 
 _NAMING = listed("name title id key slug code label alias aliases display displayname 名称 标题 编号 别名")
+
+
+_RELATIONS = {
+    stem(word)
+    for word in listed(
+        "depend depends dependencies upstream upstreams uses needs requires supplied fed feeds parents relies consumes "
+        "backends providers inputs"
+    )
+}
+
+
+def is_relation(key: str) -> bool:
+    """Does a field of this name say what a thing needs?"""
+    return "依赖" in key or bool({stem(word) for word in parts(key)} & _RELATIONS)
 
 
 def names_in(entity: Entity) -> Iterable[str]:

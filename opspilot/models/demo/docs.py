@@ -8,9 +8,11 @@ from opspilot.models.demo.case import Case, Proposal
 from opspilot.models.demo.counts import message_tallies
 from opspilot.models.demo.findings import Excerpt
 from opspilot.models.demo.history import HUMAN_CODES, Done
+from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
-from opspilot.models.demo.needs import Kind, Need, asks_how
+from opspilot.models.demo.needs import asks_how
 from opspilot.models.demo.records import rows_of
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.suiting import question_stems
 from opspilot.models.demo.toolbox import Role, ToolCard
 from opspilot.models.demo.words import CJK, parts, stems, tokens, translated

@@ -12,10 +12,11 @@ from opspilot.models.demo.findings import Entity, Excerpt
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.grounding import Sheet, short
 from opspilot.models.demo.history import Done
+from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.measures import Measure, Superlative, best_of, fitness, is_time
-from opspilot.models.demo.needs import Kind, Need
 from opspilot.models.demo.records import Record, Rows, rows_of
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.sections import asked_for, passages_of, telling_fields
 from opspilot.models.demo.suiting import question_stems
 from opspilot.models.demo.words import parts, stem, stems
@@ -83,7 +84,7 @@ def _ranked(call: Done, order: Superlative, case: Case, sheet: Sheet) -> bool:
 
 
 def _highest(call: Done, case: Case, sheet: Sheet) -> bool:
-    """ "Most" of a number that the rows themselves hold, such as what waits at each place."""
+    """The most of a number that the rows themselves hold, such as what waits at each place."""
     question = case.question
     dimension = TRANSLATION.get(question.dimension, question.dimension)
     fields = {stem(word) for rows in rows_of(call.data) for r in rows.records for n in r.fields for word in parts(n)}

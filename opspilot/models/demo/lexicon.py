@@ -46,7 +46,8 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
         Idea.DOCS: listed(
             "doc docs document documents documentation runbook runbooks playbook playbooks guide guides guideline "
             "guidelines handbook handbooks manual manuals wiki kb knowledge base article articles procedure procedures "
-            "policy policies protocol protocols checklist checklists cookbook howto passage passages faq readme instruction instructions sop sops"
+            "policy policies protocol protocols checklist checklists cookbook howto passage passages faq "
+            "readme instruction instructions sop sops"
         ),
         Idea.ADVICE: listed(
             "advice advise advises recommend recommends recommended recommendation recommendations handle handling "
@@ -59,7 +60,8 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
             "entities component components equipment fleet master"
         ),
         Idea.OWNER: listed(
-            "owner owners own owns owned ownership maintainer maintainers maintain maintains maintained responsible team "
+            "owner owners own owns owned ownership maintainer maintainers maintain maintains maintained "
+            "responsible team "
             "teams contact contacts oncall on-call charge runs "
             "crew crews squad squads steward custodian operate operates operated operator operators"
         ),
@@ -246,7 +248,8 @@ STOP_ENGLISH = listed(
     "currently main think go went come came way kind type sort thing things lot ones one exactly really actually ok "
     "okay hello hi hey thanks thank appear appears appeared occur occurs occurred show shows shown contain contains "
     "written write wrote asked ask like able make makes made take takes took put full whole against "
-    "raised reported recorded occurred fired affected affects tried tries used attempted seen came logged ran runs writes happens "
+    "raised reported recorded occurred fired affected affects tried tries used attempted seen came logged ran "
+    "runs writes happens "
     "did's begin began begun begins start started starts wrong happening reported reports instead rather sorry"
 )
 

@@ -17,8 +17,10 @@ from opspilot.models.demo.counts import (
 )
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.history import HUMAN_CODES, Done
+from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea
-from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.needs import only_filters
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.suiting import exemplified
 from opspilot.models.demo.toolbox import Role, ToolCard
 from opspilot.models.demo.wishes import as_tried, first_wish, plain_name, target_of, without
@@ -27,13 +29,15 @@ from opspilot.models.demo.words import parts, stem
 _MAX_SEARCHES = 4
 
 
-def next_logs(need: Need, case: Case) -> Iterator[Proposal]:
-    """The next search for one need, if one is called for."""
+def next_logs(need: Need, case: Case, *, patient: bool = True) -> Iterator[Proposal]:
+    """The next search for one need, if one is called for. A `patient` one waits until a catalogue was asked."""
     done, tool = case.calls(need), need.tools[0]
     first = list(_made(need, tool, first_wish(need, tool, case)))
     if not done or case.asks_anew(first):
         only_name = bool(need.texts) and not need.subject and not without(case.named, need.texts[0])
-        if _waits_for_name(tool, case) or (only_name and sum(other.kind is Kind.LOGS for other in case.needs) > 1):
+        if (patient and _waits_for_name(tool, case)) or (
+            only_name and sum(other.kind is Kind.LOGS for other in case.needs) > 1
+        ):
             return
         yield from first
         return
@@ -63,15 +67,27 @@ def _made(need: Need, tool: ToolCard, wish: Wish) -> Iterator[Proposal]:
         yield Proposal(need.id, tool.name, arguments)
 
 
+_ENOUGH_LOOKUPS = 2
+
+
+def _looked_up(case: Case) -> bool:
+    """Has the catalogue been asked for what the question names, with or without success?"""
+    calls = case.calls_of(Kind.CATALOG)
+    named = bool(case.question.candidates or case.question.sources)
+    return len(calls) >= _ENOUGH_LOOKUPS or any(call.useful or named or not call.ok for call in calls)
+
+
 def _waits_for_name(tool: ToolCard, case: Case) -> bool:
     """A name that logs will hardly know is looked up first, where there is a catalogue."""
     target, question = target_of(tool) or next(iter(tool.coded), None), case.question
-    if target is None or case.need(Kind.CATALOG) is None or case.calls_of(Kind.CATALOG):
+    if target is None or case.need(Kind.CATALOG) is None or _looked_up(case):
         return False
     if any(exemplified(target, name) for name in question.names):
         return False
     if question.subjects:
         return needs_lookup(target, question.subjects[0])
+    if question.measured and question.phrases and only_filters(tool):
+        return True
     return bool(question.candidates or (question.sources and tool.with_role(Role.SOURCE) is None))
 
 
@@ -97,7 +113,8 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
         yield replace(wish, span=None)
     if wish.query and (wish.source or wish.subject) and not case.question.measured:
         yield replace(wish, query="")
-    for name in dict.fromkeys(value for value in (wish.subject, wish.source) if value):
+    known = case.question.measured and case.entity(need.subject or case.named) is not None
+    for name in dict.fromkeys(value for value in (wish.subject, wish.source) if value and not known):
         yield replace(
             wish,
             subject="" if name == wish.subject else wish.subject,

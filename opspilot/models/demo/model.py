@@ -13,7 +13,8 @@ from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, Proposal
 from opspilot.models.demo.followup import merged
 from opspilot.models.demo.history import Dialogue, read_dialogue
-from opspilot.models.demo.needs import names_offered, needs_of, nouns_of, vocabulary_of
+from opspilot.models.demo.kinds import names_offered, nouns_of, vocabulary_of
+from opspilot.models.demo.needs import needs_of
 from opspilot.models.demo.plan import MAX_STEPS, propose, propose_forced, replay
 from opspilot.models.demo.question import Question, read_question
 from opspilot.models.demo.toolbox import ToolCard, read_tool

@@ -129,6 +129,6 @@ def dimension_of(words: tuple[Token, ...]) -> tuple[str, Idea | None, int]:
     asked_at = next((i for i, w in enumerate(words) if w.text in _WHICH_CHINESE or w.text == "谁"), 0)
     for index in range(asked_at - 1, -1, -1):
         if words[index].chinese and words[index].ideas & _BEINGS:
-            described = index and translated(words[index - 1]) in STATES
-            return words[index].text, next(iter(words[index].ideas & _BEINGS)), -1 if described else index
+            stated = index > 0 and translated(words[index - 1]) in STATES
+            return words[index].text, next(iter(words[index].ideas & _BEINGS)), -1 if stated else index
     return "", None, -1

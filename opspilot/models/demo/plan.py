@@ -14,17 +14,17 @@ from opspilot.models.demo.case import (
     acted_on,
     catalog_of,
     identify,
+    is_relation,
     meant,
     needs_lookup,
     suggestion,
 )
 from opspilot.models.demo.docs import next_docs
 from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
-from opspilot.models.demo.lexicon import listed
+from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.logs import next_logs
-from opspilot.models.demo.needs import Kind, Need, kind_of
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.toolbox import Role, ToolCard
-from opspilot.models.demo.words import parts, stem
 
 MAX_STEPS = 5
 """Steps with calls for one question. What isn't found by then is said not to be found."""
@@ -57,6 +57,9 @@ def propose(case: Case) -> tuple[Proposal, ...]:
                 if not case.made(proposal.key):
                     reads.setdefault(proposal.key, proposal)
     reads |= {p.key: p for p in _rest_of_results(case) if not case.made(p.key)}
+    if not reads:
+        unasked = (need for need in case.needs if need.kind is Kind.LOGS and not case.calls(need))
+        reads = {p.key: p for need in unasked for p in next_logs(need, case, patient=False) if not case.made(p.key)}
     if reads:
         return tuple(reads.values())[:_MAX_CALLS]
     act = case.need(Kind.ACT)
@@ -77,7 +80,8 @@ def propose_forced(case: Case, name: str) -> tuple[Proposal, ...]:
 def _next_catalog(need: Need, case: Case) -> Iterator[Proposal]:
     done = case.calls(need)
     question = case.question
-    phrases = tuple(text[0] for text in question.phrases)
+    values = {str(value).lower() for tool in case.tools for p in tool.parameters for value in (*p.choices, *p.hints)}
+    phrases = tuple(text[0] for text in question.phrases if text[0].lower() not in values)
     names = question.candidates or question.sources or phrases or (" ".join(question.keywords),)
     if question.lists and not question.candidates and not done:
         yield from _filled(need, need.tools[0], Wish(question.text))
@@ -132,20 +136,6 @@ def _relatives(need: Need, case: Case) -> Iterator[Proposal]:
             for value in values[:_MAX_LOOKUPS]:
                 name = value.rpartition(":")[2].rpartition("/")[2]
                 yield from _filled(need, need.tools[0], replace(case.wish(), query=name, subject=name))
-
-
-_RELATIONS = {
-    stem(word)
-    for word in listed(
-        "depend depends dependencies upstream upstreams uses needs requires supplied fed feeds parents relies consumes "
-        "backends providers inputs"
-    )
-}
-
-
-def is_relation(key: str) -> bool:
-    """Does a field of this name say what a thing needs?"""
-    return "依赖" in key or bool({stem(word) for word in parts(key)} & _RELATIONS)
 
 
 def _next_other(need: Need, case: Case) -> Iterator[Proposal]:

@@ -48,7 +48,7 @@ class Record:
     def time(self) -> str:
         """When it happened, if the row says so: a field of that name or look, else a time in its text."""
         for name, value in self.fields.items():
-            if _TIME.match(value) and len(value) <= _LONGEST_ID and not name.startswith("last"):
+            if _TIME.fullmatch(value) and not name.startswith("last"):
                 return value
         return next((found[0] for value in self.fields.values() if (found := _TIME.search(value))), "")
 

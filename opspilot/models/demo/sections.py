@@ -8,8 +8,9 @@ from opspilot.models.demo.docs import gives_advice, ranked
 from opspilot.models.demo.findings import Entity, Excerpt, Findings, Tally
 from opspilot.models.demo.grounding import Sheet, one_line, short
 from opspilot.models.demo.history import Done
+from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lexicon import Idea, listed
-from opspilot.models.demo.needs import Kind, Need
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.suiting import question_stems
 from opspilot.models.demo.words import ideas_in, parts, stems
 

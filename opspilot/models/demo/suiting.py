@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from opspilot.models.demo.arguments import choices_named, sorts
+from opspilot.models.demo.arguments import choices_named
 from opspilot.models.demo.glossary import READING, TRANSLATION
 from opspilot.models.demo.lexicon import Idea
+from opspilot.models.demo.ordering import sorts
 from opspilot.models.demo.question import Question
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard, first_sentence
 from opspilot.models.demo.words import parts, stem, stems

@@ -80,7 +80,9 @@ def read_span(text: str) -> Span | None:
         day = len(found[0]) == _DAY_LENGTH and not (
             _SINCE.search(before) or _UNTIL.search(before) or _AFTER.match(after)
         )
-        ends = _end(found[0]) if day or _UNTIL.search(before) else ""
+        until = _UNTIL.search(before)
+        earlier = until is not None and until[0].strip().lower() == "before"
+        ends = _begin(found[0]) if earlier else _end(found[0]) if day or until else ""
         begins = "" if ends and not day else _begin(found[0]) if day else found[0]
         return Span(found[0], since=begins, until=ends, words=(found[0].lower(),))
     if found := _ENGLISH.search(text):

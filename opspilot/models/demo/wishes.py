@@ -6,8 +6,8 @@ Owns the first wish for a search; what to try after it is in `logs`.
 import re
 from dataclasses import replace
 
-from opspilot.models.demo.arguments import Wish, choices_named, sorts, text_of
-from opspilot.models.demo.case import Case, identify
+from opspilot.models.demo.arguments import Wish, choices_named, text_of
+from opspilot.models.demo.case import Case, identify, is_relation
 from opspilot.models.demo.counts import (
     same_idea,
 )
@@ -15,8 +15,9 @@ from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.history import Done
 from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
 from opspilot.models.demo.measures import Measure, Superlative, best_of
-from opspilot.models.demo.needs import Need
+from opspilot.models.demo.ordering import sorts
 from opspilot.models.demo.question import Question
+from opspilot.models.demo.searches import Need
 from opspilot.models.demo.suiting import exemplified, question_stems
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
 from opspilot.models.demo.words import parts, stem
@@ -74,7 +75,7 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
 
 
 def ranking_of(question: Question, tool: ToolCard) -> Superlative | None:
-    """ "The most customers" of a tool that can sort by customers; None when it can't, or counts by what is asked."""
+    """How a tool that can sort ranks "the most customers"; None when it can't, or can count by what is asked."""
     by = tool.with_role(Role.SORT)
     dimension = TRANSLATION.get(question.dimension, question.dimension)
     beside = question_stems(question) - {stem(dimension)}
@@ -98,7 +99,8 @@ def _requests(tool: ToolCard, question: Question, query: str) -> str:
 def _codes(case: Case, *names: str) -> frozenset[str]:
     """What the results call the things of these names, each in one word, and the names themselves."""
     entities = [entity for name in names if name and (entity := case.entity(name))]
-    called = (values[0] for entity in entities for values in entity.fields.values() if len(values) == 1)
+    fields = ((name, values) for entity in entities for name, values in entity.fields.items())
+    called = (values[0] for name, values in fields if len(values) == 1 and not is_relation(name))
     return frozenset((*filter(None, names), *called))
 
 

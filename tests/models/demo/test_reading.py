@@ -9,8 +9,8 @@ from opspilot.core.messages import Json, ToolSpec
 from opspilot.models.demo.arguments import Wish, fill
 from opspilot.models.demo.findings import read_result
 from opspilot.models.demo.history import salvage
+from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.lexicon import Idea
-from opspilot.models.demo.needs import Kind, kind_of
 from opspilot.models.demo.question import read_question
 from opspilot.models.demo.times import read_span, relative
 from opspilot.models.demo.toolbox import Role, read_tool
