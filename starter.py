@@ -428,12 +428,15 @@ app.add_typer(_tools(), name="tools")
 
 def main() -> None:
     """Run a command."""
-    # What the locale can't write becomes `?`, and what isn't text is refused with a sentence, not with a trace.
-    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "replace"), (sys.stderr, "replace")):
-        stream.reconfigure(errors=errors)  # type: ignore[union-attr]
+    from opspilot.streams import be_lenient, leave
+
+    be_lenient()
     program = Path(sys.argv[0]).name
     call_program(program)
-    app(prog_name=program)
+    try:
+        app(prog_name=program)
+    except SystemExit as end:
+        leave(end.code if isinstance(end.code, int) else 0)
 
 
 if __name__ == "__main__":

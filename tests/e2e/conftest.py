@@ -81,9 +81,10 @@ class Desk:
         out, err = process.communicate(typed, timeout=SECONDS)
         return Ended(process.returncode, out, err)
 
-    def at_terminal(self, *arguments: str) -> "AtTerminal":
+    def at_terminal(self, *arguments: str, **environment: str) -> "AtTerminal":
         """A command with a person in front of it."""
-        return AtTerminal([sys.executable, str(ROOT / "starter.py"), *arguments], self.folder, self.environment)
+        command = [sys.executable, str(ROOT / "starter.py"), *arguments]
+        return AtTerminal(command, self.folder, {"TERM": "xterm", **self.environment, **environment})
 
 
 class AtTerminal:
@@ -93,7 +94,7 @@ class AtTerminal:
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.execve(command[0], command, {**environment, "TERM": "xterm"})
+            os.execve(command[0], command, dict(environment))
         self.shown = ""
 
     def until(self, text: str) -> str:
@@ -149,7 +150,8 @@ def running_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         model = f'[model]\nprovider = "openai"\nname = "scripted"\nbase_url = "{server.url}"\n'
         (folder / "opspilot.toml").write_text(f'state_dir = "state"\n{model}{tools}')
         environment = {**os.environ, "LOGNAME": "dana", "PYTHONWARNINGS": "error", "COLUMNS": "100"}
-        environment.pop("OPSPILOT_STATE_DIR", None)
+        for name in ("OPSPILOT_STATE_DIR", "NO_COLOR", "FORCE_COLOR", "TERM"):
+            environment.pop(name, None)
         try:
             yield Desk(folder, server, environment)
         finally:
