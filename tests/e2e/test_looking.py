@@ -213,6 +213,7 @@ def test_a_forced_colour_makes_no_terminal_of_a_pipe(desk: Desk) -> None:
 def test_a_pipe_that_closes_early_ends_the_plain_view_quietly_and_the_run_goes_on(desk: Desk) -> None:
     naps = [{"calls": [{"name": "nap", "arguments": {"seconds": seconds}}]} for seconds in (0.3, 0.4, 0.5)]
     desk.play(TWO_READS, *naps, ANSWER)
+    desk.run("up")
     command = f"'{sys.executable}' '{ROOT / 'starter.py'}' ask --local --session cut 'What was it?' | head -n 2"
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],

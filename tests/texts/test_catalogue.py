@@ -22,8 +22,8 @@ SPEAKING = (
     *(
         f"opspilot/{name}.py"
         for name in (
-            "answering", "attendant", "client", "doctor", "endings", "folding", "listing", "livearea", "moments",
-            "prompting", "refusals", "terminal", "tool_commands", "transcript",
+            "answering", "attendant", "client", "doctor", "embedded", "endings", "folding", "listing", "livearea",
+            "moments", "prompting", "refusals", "terminal", "tool_commands", "transcript",
         )
     ),
 )  # fmt: skip
