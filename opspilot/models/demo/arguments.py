@@ -14,7 +14,7 @@ from opspilot.models.demo.measures import Superlative
 from opspilot.models.demo.ordering import direction, sort_key
 from opspilot.models.demo.times import Span, relative
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
-from opspilot.models.demo.words import ideas_in, likeness, parts, stem, stems, tokens
+from opspilot.models.demo.words import CJK, ideas_in, likeness, parts, stem, stems, tokens
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,23 @@ def _described(parameter: Parameter) -> Json:
     return None
 
 
-_SEVERE = ("error", "err", "errors", "severe", "critical", "fatal", "failure", "alarm", "high", "fault", "faults")
+_SEVERE = (
+    "error",
+    "err",
+    "errors",
+    "severe",
+    "critical",
+    "fatal",
+    "failure",
+    "alarm",
+    "high",
+    "fault",
+    "faults",
+    "错误",
+    "严重",
+    "故障",
+    "异常",
+)
 _FAILED = frozenset((*_SEVERE, "failed", "fail", "failing", "unsuccessful", "ko", "nok", "bad", "down", "失败", "异常"))
 
 
@@ -242,14 +258,19 @@ def choices_named(parameter: Parameter, text: str) -> list[Json]:
     said = {word.lower() for token in tokens(text) for word in re.findall(r"[\w-]+", token.text)}
     said |= {word for known in list(said) if known in TRANSLATION for word in TRANSLATION[known].split()}
     said |= {english for chinese, english in _ENVIRONMENTS.items() if chinese in text}
+    said |= {"timeout"} if _TIMED_OUT.search(text) else set()
     found = [
-        choice for choice in parameter.choices or parameter.hints if isinstance(choice, str) and _is_said(choice, said)
+        choice
+        for choice in parameter.choices or parameter.hints
+        if isinstance(choice, str) and _is_said(choice, said, text)
     ]
     whole = {choice: set(parts(choice)) for choice in found}
     return [choice for choice in found if not any(whole[choice] < other for other in whole.values())]
 
 
-def _is_said(choice: str, said: set[str]) -> bool:
+def _is_said(choice: str, said: set[str], text: str) -> bool:
+    if CJK.search(choice):
+        return choice in text
     lowered, words = choice.lower(), set(parts(choice))
     if lowered in said or (len(words) > 1 and words <= said):
         return True
@@ -260,6 +281,7 @@ def _is_said(choice: str, said: set[str]) -> bool:
 
 
 _SHORTEST_CHOICE = 3
+_TIMED_OUT = re.compile(r"(?i)\btim(?:ed|es|e|ing) out\b|\btimeouts?\b")
 
 
 _ENVIRONMENTS = {"生产": "production", "线上": "production", "测试": "test", "预发": "staging", "开发": "development"}

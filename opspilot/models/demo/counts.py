@@ -97,6 +97,10 @@ def witness(top: Tally, calls: Sequence[Done]) -> str:
     if top.example is not None and top.example.line:
         return top.example.citation
     for call in reversed(calls):
+        if top.label in call.arguments.values():
+            places = (record.place for rows in rows_of(call.data) for record in rows.records)
+            if place := next((place for place in places if place not in {"", top.label}), ""):
+                return place
         for record in (record for rows in rows_of(call.data) for record in rows.records):
             values = record.fields.values()
             if top.label in values and top.count not in values and record.place not in {"", top.label}:

@@ -236,7 +236,13 @@ def _whole_thing(data: Mapping[str, Json]) -> list[Entity]:
     """A result that is itself one thing, such as the status of something; none if it says that a list is empty."""
     said = {name: value for name, value in data.items() if not _key_in(name, _NOTE | _OPTION)}
     fields = dict(_flattened(said))
-    return [] if any(value == [] for value in data.values()) or not fields else [Entity(fields)]
+    told = sum(isinstance(value, str) for value in said.values())
+    empty = any(value == [] for value in data.values()) and told < _TOLD
+    return [] if empty or not fields else [Entity(fields)]
+
+
+_TOLD = 2
+"""With so many texts a result is a thing, also when a list of it is empty."""
 
 
 def _scalars(node: Mapping[str, Json]) -> dict[str, str]:

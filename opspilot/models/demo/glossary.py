@@ -45,7 +45,7 @@ TRANSLATION = _pairs(
     "分区 partition; 组 group; 程序 program; 进度 progress; 上线 rollout; 变更 change; 带宽 bandwidth; "
     "温度 temperature; 电压 voltage; 电池 battery; 传感器 sensor; 车辆 vehicle; 门店 store; 客户 customer; "
     "商品 item; 库存 stock; 账单 bill; 合同 contract; 航班 flight; 病人 patient; 样本 sample; 邮件 mail; 电话 call; "
-    "视频 video; 图片 image; 补救 remedy; 停电 outage; 停机 outage; 事故 incident; 供电 supplied; 站点 site; "
+    "视频 video; 图片 image; 补救 remedy; 停电 outage; 停机 outage; 事故 incident; 供电 supplied; 交易 transaction; 退货 return; 站点 site; "
     "车间 workshop; "
     "工厂 plant; 设备 device; "
     "离线 offline; 在线 online; 泄漏 leak; 泄露 leak; 限流 rate limit; 熔断 circuit breaker; "

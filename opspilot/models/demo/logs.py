@@ -58,7 +58,7 @@ def next_logs(need: Need, case: Case, *, patient: bool = True) -> Iterator[Propo
             if not case.made(proposal.key):
                 yield proposal
                 return
-    for other in need.tools[1:2]:
+    for other in need.tools[1:2] if not case.question.measured else ():
         yield from _made(need, other, first_wish(need, other, case))
 
 

@@ -27,13 +27,18 @@ def _belongs(word: Token, before: Token) -> bool:
 
 
 def unknown_names(words: tuple[Token, ...], used: set[str], dimension_at: int) -> Iterator[str]:
-    """Runs of Chinese with a word that the lexicon does not know: they may be names."""
+    """Runs of Chinese with a word that the lexicon does not know: they may be names. A 的 parts one from the next."""
     for run in runs(words, used, dimension_at):
-        strange = [word for word in run if word.chinese and not word.stop]
-        if any(not word.quoted and translated(word) is None for word in strange):
-            name = "".join(word.text for word in strange)
-            if len(name) > 1:
-                yield name
+        name: list[Token] = []
+        for word in [*run, Token("的", stop=True)]:
+            if word.chinese and not word.stop:
+                name.append(word)
+                continue
+            if any(not part.quoted and translated(part) is None for part in name):
+                text = "".join(part.text for part in name)
+                if len(text) > 1:
+                    yield text
+            name = []
 
 
 _JOINING = listed("for to by of with on at from the 的")

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from opspilot.models.demo.glossary import READING, TRANSLATION
-from opspilot.models.demo.lexicon import Idea, listed
+from opspilot.models.demo.lexicon import STOP_ENGLISH, Idea, listed
 from opspilot.models.demo.measures import Superlative, read_superlative
 from opspilot.models.demo.orders import is_action, read_order
 from opspilot.models.demo.phrases import STATES, dimension_of, is_adjective, runs, spellings_of, unknown_names
 from opspilot.models.demo.times import Span, read_span
-from opspilot.models.demo.words import Token, is_chinese, singular, tokens
+from opspilot.models.demo.words import Token, english_ideas, is_chinese, singular, tokens
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,11 @@ def read_question(
         sources=sources,
         names=names,
         phrases=tuple(dict.fromkeys(spellings_of(run) for run in runs(words, used, at))),
-        unknown=tuple(dict.fromkeys((*unknown_names(words, used, at), *(_foreign(words, spoken) if chinese else ())))),
+        unknown=tuple(
+            dict.fromkeys(
+                (*unknown_names(words, used, at), *(_foreign(words, spoken) if chinese else _whose(text, spoken)))
+            )
+        ),
         dimension=dimension,
         dimension_idea=dimension_idea,
         extreme=extreme,
@@ -188,6 +192,24 @@ def read_question(
         order=order,
         span=span,
     )
+
+
+_WHOSE = re.compile(
+    r"(?i)\b(?:errors?|failures?|logs?|alarms?|alerts?|events?|problems?|issues?|faults?|status|health)"
+    r" (?:of|for|in|on|from|at) (?:the )?([a-z][\w-]{2,})\b(?! (?:log|service|system|app)s?\b)"
+)
+
+
+def _whose(text: str, spoken: frozenset[str]) -> Iterator[str]:
+    """The plain word after "the errors of" may be a name."""
+    found = _WHOSE.search(text)
+    if (
+        found
+        and found[1].lower() not in spoken
+        and found[1].lower() not in STOP_ENGLISH
+        and not english_ideas(found[1])
+    ):
+        yield found[1]
 
 
 _RIVALS = re.compile(r"(?i)([\w.-]+)\s+or\s+(?:(?:in|on|at|of|for|by)\s+)?(?:the\s+)?([\w.-]+)")

@@ -129,7 +129,7 @@ def _together(question: Question, texts: tuple[tuple[str, ...], ...]) -> tuple[s
     first = [text[0] for text in texts]
     faults = [f"{text} {found[1]}" for text in first if (found := _erring(text).search(question.text))]
     first = [*faults, *first]
-    return tuple(dict.fromkeys(exact or [*sorted(first, key=len, reverse=True), *spellings]))
+    return tuple(dict.fromkeys(exact or sorted(first, key=len, reverse=True)[:1] + spellings))
 
 
 def _erring(text: str) -> re.Pattern[str]:

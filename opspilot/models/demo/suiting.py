@@ -25,6 +25,14 @@ def question_stems(question: Question) -> frozenset[str]:
 _ASKING = {Idea.COUNT, Idea.MOST, Idea.RECENT, Idea.COMPARE, Idea.EXTREME}
 
 
+_FAILED = re.compile(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|wrong)\b|失败|出错")
+
+
+def failing(text: str) -> bool:
+    """Does it speak of what failed?"""
+    return _FAILED.search(text) is not None
+
+
 def suiting(question: Question, tools: Iterable[ToolCard]) -> list[tuple[float, ToolCard]]:
     """The tools with their scores, the best first, of equals the earliest."""
     said = question_stems(replace(question, words=tuple(w for w in question.words if not w.ideas & _ASKING)))
@@ -47,6 +55,7 @@ def _score(question: Question, said: frozenset[str], tool: ToolCard) -> float:
     if Idea.ERRORS in question.ideas and tool.with_role(Role.LEVEL):
         score += 1.5
     score += 1.5 * any(idea in question.ideas and tool.about[idea] > 0 for idea in (Idea.ALERT, Idea.ERRORS))
+    score += 1.5 * (failing(question.text) and tool.about[Idea.ERRORS] > 0)
     wants_logs = bool(question.ideas & {Idea.LOGS, Idea.ERRORS}) or bool(question.sources)
     return score + (2.0 if wants_logs and tool.about[Idea.LOGS] + tool.records > _IS_A_LOG else 0.0)
 

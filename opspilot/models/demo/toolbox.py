@@ -132,6 +132,7 @@ _LIMIT_NAMES = listed("limit top take rows first keep lines size count n max mos
 ASCENDING = listed("asc ascending oldest earliest smallest lowest forward up increasing 升序")
 DESCENDING = listed("desc descending newest latest largest highest reverse reversed backward down decreasing 降序")
 _IDENTITY_NAMES = listed("id ids key code uid uuid number no slug")
+_IDENTIFIER = re.compile(r"(?i)^(?:the )?(?:\w+ )?(?:id|identifier|code|key)(?: of|[.,;]|$)|^\w{0,6}编号")
 _SUBJECT_NAMES = listed("name title subject target host user label")
 _REGEX_WORDS = re.compile(r"(?i)regular expression|\bregexp?\b|正则")
 _GROUP_WORDS = re.compile(r"(?i)\b(count|group|tally|aggregate|break down)\w* (\w+ )?(by|per)\b|分组|按.{0,6}统计")
@@ -211,7 +212,8 @@ def _hints(description: str) -> tuple[str, ...]:
 
 
 _GRADES = listed(
-    "low medium moderate high severe critical fatal error err warning warn info notice debug alarm minor major"
+    "low medium moderate high severe critical fatal error err warning warn info notice debug alarm minor major "
+    "信息 提示 警告 告警 错误 严重 致命 调试 一般 故障 异常"
 )
 
 
@@ -278,7 +280,7 @@ def _role(name: str, description: str, kind: str) -> Role:
         return Role.IDENTITY if set(words) & {"id", "uid"} else Role.OTHER
     if kind != "string":
         return Role.OTHER
-    if set(words) & _IDENTITY_NAMES:
+    if set(words) & _IDENTITY_NAMES or _IDENTIFIER.search(description):
         return Role.IDENTITY
     if set(words) & _SUBJECT_NAMES or ideas_in(name) & {Idea.SERVICE, Idea.CATALOG, Idea.HOST, Idea.USER}:
         return Role.SUBJECT

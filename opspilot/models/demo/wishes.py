@@ -18,7 +18,7 @@ from opspilot.models.demo.measures import Measure, Superlative, best_of
 from opspilot.models.demo.ordering import sorts
 from opspilot.models.demo.question import Question
 from opspilot.models.demo.searches import Need
-from opspilot.models.demo.suiting import exemplified, question_stems
+from opspilot.models.demo.suiting import exemplified, failing, question_stems
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
 from opspilot.models.demo.words import parts, stem
 
@@ -68,7 +68,7 @@ def first_wish(need: Need, tool: ToolCard, case: Case) -> Wish:
         _group(tool, case),
         order,
         codes,
-        failing=bool(question.ideas & {Idea.ERRORS, Idea.ALERT}) or _FAILED.search(question.text) is not None,
+        failing=bool(question.ideas & {Idea.ERRORS, Idea.ALERT}) or failing(question.text),
         most_rows=order is not None and not sorts(tool, order),
         span=question.span,
     )
@@ -85,7 +85,7 @@ def ranking_of(question: Question, tool: ToolCard) -> Superlative | None:
     return order if fits and tool.with_role(Role.GROUP) is None else None
 
 
-_FAILED = re.compile(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|wrong)\b|失败|出错")
+_MESSAGES = listed("message msg text shape template signature body content summary reason 内容 消息")
 _REQUEST = re.compile(r"(?i)\brequests?\b|请求")
 _HTTP = r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /"
 
@@ -147,8 +147,10 @@ def without(name: str, text: str) -> str:
 def _group(tool: ToolCard, case: Case) -> str:
     """What to count by, where the tool itself names the thing that is asked for."""
     parameter, question = tool.with_role(Role.GROUP), case.question
-    if parameter is None or not question.dimension or question.dimension_idea is Idea.ERRORS:
+    if parameter is None or not question.dimension:
         return ""
+    if question.dimension_idea is Idea.ERRORS:
+        return next((str(choice) for choice in parameter.choices if str(choice).lower() in _MESSAGES), "")
     offered = [str(choice) for choice in parameter.choices] or re.findall(r"[A-Za-z_]+", parameter.description)
     english = TRANSLATION.get(question.dimension, question.dimension)
     for name in (english, *sorted(same_idea(question.dimension_idea))):
