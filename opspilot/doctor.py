@@ -137,7 +137,9 @@ def _tools(settings: Settings, *, repair: bool) -> Iterator[Finding]:
             yield _documents(name, folder, settings.state_dir, repair=repair)
         else:
             effects = ", ".join(f"{tool.name} ({tool.effect})" for tool in built.values())
-            yield Finding(f"tool {name}", ok=True, text=text("doctor.tool", effects=effects, path=folder or use))
+            source = folder or (use if use != name else None)
+            where = text("doctor.tool.from", path=source) if source else ""
+            yield Finding(f"tool {name}", ok=True, text=effects + where)
 
 
 def _documents(name: str, folder: Path, state: Path, *, repair: bool) -> Finding:

@@ -102,7 +102,7 @@ class TerminalView:
             case Kind.USER_MESSAGE:
                 self._asked_at = entry.at
                 self._line()
-                self._line(f"> {compact(str(entry.data.get('text', '')), 1000)}", "cyan")
+                self._line(compact(str(entry.data.get("text", "")), 1000), "cyan", lead="> ")
             case Kind.ASSISTANT_MESSAGE:
                 self._assistant(entry)
             case Kind.TOOL_CALL:
@@ -120,12 +120,13 @@ class TerminalView:
             case _:
                 pass
 
-    def _line(self, line: str = "", style: str = "", indent: int = 0) -> None:
+    def _line(self, line: str = "", style: str = "", indent: int = 0, lead: str = "") -> None:
         """Where somebody looks, long lines are folded under their beginning; elsewhere they stay whole, for `grep`."""
-        whole = Text(printable(line), style=style)
+        whole, indent = Text(printable(line), style=style), indent + len(lead)
         folded = whole.wrap(self._console, max(self._console.width - indent, NARROWEST)) if self._live else [whole]
-        for each in folded or [whole]:
-            self._console.print(Text(" " * indent) + each)
+        for number, each in enumerate(folded or [whole]):
+            before = " " * indent if number else lead.rjust(indent)
+            self._console.print(Text(before, style=style) + each)
 
     def _lines(self, lines: list[str], indent: int, style: str = "") -> None:
         for line in lines:

@@ -180,7 +180,7 @@ CHINESE: dict[str, str] = {
     "doctor.journal.fix": "见 OPSPILOT_JOURNAL 和 OPSPILOT_STATE_DIR。",
     "doctor.tools.none": "无",
     "doctor.tools.fix": "请在 {file} 中写明：[tools.search_docs]",
-    "doctor.tool": "{effects}，来自 {path}",
+    "doctor.tool.from": "，来自 {path}",
     "doctor.tool.nothing": "{path} 不存在",
     "doctor.tool.path": "请在那里放入内容，或修改 [tools.{name}] 的 path。",
     "doctor.tool.fix": "请更正 [tools.{name}]；docs/tools.md 说明每个工具接受什么。",

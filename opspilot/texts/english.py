@@ -205,7 +205,7 @@ ENGLISH: dict[str, str] = {
     "doctor.journal.fix": "See OPSPILOT_JOURNAL and OPSPILOT_STATE_DIR.",
     "doctor.tools.none": "none",
     "doctor.tools.fix": "Name some in {file}: [tools.search_docs]",
-    "doctor.tool": "{effects}, from {path}",
+    "doctor.tool.from": ", from {path}",
     "doctor.tool.nothing": "there is nothing at {path}",
     "doctor.tool.path": "Put something there, or change path of [tools.{name}].",
     "doctor.tool.fix": "Correct [tools.{name}]; docs/tools.md says what each tool takes.",
