@@ -1,5 +1,6 @@
 """One desk for the tests of the command line: a real stack whose model plays whatever script a test puts on."""
 
+import codecs
 import json
 import os
 import pty
@@ -96,6 +97,8 @@ class AtTerminal:
             os.chdir(folder)
             os.execve(command[0], command, dict(environment))
         self.shown = ""
+        # A read may end in the middle of a character.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def until(self, text: str) -> str:
         """Read until the screen has shown this; returns everything that it has shown."""
@@ -126,7 +129,7 @@ class AtTerminal:
             data = os.read(self._terminal, 65536)
         except OSError:
             return False
-        self.shown += data.decode("utf-8", "replace")
+        self.shown += self._decoder.decode(data)
         return bool(data)
 
     def __enter__(self) -> Self:
