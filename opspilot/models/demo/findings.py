@@ -104,8 +104,11 @@ def read_result(data: Json) -> Findings:
     reader.visit(data, "", 0)
     totals = {key: scalar(value) for key, value in data.items() if _is_number(value)} if isinstance(data, dict) else {}
     totals |= reader.totals
-    if isinstance(data, dict) and not (reader.excerpts or reader.tallies or reader.entities):
-        reader.entities += _whole_thing(data)
+    if isinstance(data, dict) and not (reader.tallies or reader.entities):
+        if _described(data) and not any(excerpt.source for excerpt in reader.excerpts):
+            reader.excerpts.clear()
+        if not reader.excerpts:
+            reader.entities += _whole_thing(data)
     return Findings(
         tuple({(e.text, e.source, e.line): e for e in reversed(reader.excerpts)}.values())[::-1],
         tuple(reader.tallies),
@@ -230,6 +233,16 @@ class _Reader:
             return False
         self.entities.append(Entity(dict(_flattened(node))))
         return True
+
+
+def _described(data: Mapping[str, Json]) -> bool:
+    """Is it one thing with short texts beside lists of plain values, as a catalogue describes it?"""
+    short = [v for v in data.values() if isinstance(v, str) and len(v) <= _SHORT_TEXT and not isinstance(v, JsonNumber)]
+    nested = any(isinstance(item, dict | list) for value in data.values() if isinstance(value, list) for item in value)
+    return len(short) >= _TOLD and not nested and not any(_key_in(name, _TEXT | _NOTE) for name in data)
+
+
+_SHORT_TEXT = 60
 
 
 def _whole_thing(data: Mapping[str, Json]) -> list[Entity]:

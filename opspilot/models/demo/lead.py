@@ -3,6 +3,7 @@
 Owns what of the results answers which sort of question. Writes through a `Sheet`, so that nothing is made up.
 """
 
+import re
 from collections.abc import Iterable
 
 from opspilot.models.demo.case import Case, meant
@@ -19,6 +20,7 @@ from opspilot.models.demo.records import Record, Rows, rows_of
 from opspilot.models.demo.searches import Need
 from opspilot.models.demo.sections import asked_for, passages_of, telling_fields
 from opspilot.models.demo.suiting import question_stems
+from opspilot.models.demo.toolbox import Role
 from opspilot.models.demo.words import parts, stem, stems
 
 _SHORT = 160
@@ -83,9 +85,23 @@ def _ranked(call: Done, order: Superlative, case: Case, sheet: Sheet) -> bool:
     return False
 
 
+_HOW_OFTEN = re.compile(r"(?i)\bhow often\b")
+
+
+def _sort_key(call: Done, case: Case) -> str:
+    """What the call was sorted by."""
+    card = next((tool for tool in case.tools if tool.name == call.tool), None)
+    by = card.with_role(Role.SORT) if card else None
+    return str(call.arguments.get(by.name, "")).lstrip("-") if by else ""
+
+
 def _highest(call: Done, case: Case, sheet: Sheet) -> bool:
     """The most of a number that the rows themselves hold, such as what waits at each place."""
     question = case.question
+    if _HOW_OFTEN.search(question.text):
+        return False
+    if (key := _sort_key(call, case)) and _ranked(call, Superlative("", Measure.ANY, beside=stems(key)), case, sheet):
+        return True
     dimension = TRANSLATION.get(question.dimension, question.dimension)
     fields = {stem(word) for rows in rows_of(call.data) for r in rows.records for n in r.fields for word in parts(n)}
     if dimension and stem(dimension) not in fields:
@@ -114,7 +130,7 @@ def ranked_rows(rows: Rows, order: Superlative) -> tuple[str, list[Record]]:
 def _is_mark(name: str) -> bool:
     """Is this number one that tells a row from others, rather than measuring it?"""
     return bool(
-        set(parts(name)) & {"line", "row", "pos", "id", "no", "lineno", "port", "pid", "year"}
+        set(parts(name)) & {"line", "行号", "行", "row", "pos", "id", "no", "lineno", "port", "pid", "year"}
     ) or name.endswith("id")
 
 

@@ -62,7 +62,7 @@ ENGLISH: MappingProxyType[Idea, frozenset[str]] = MappingProxyType(
         Idea.OWNER: listed(
             "owner owners own owns owned ownership maintainer maintainers maintain maintains maintained "
             "responsible team "
-            "teams contact contacts oncall on-call charge runs "
+            "teams contact contacts oncall on-call charge "
             "crew crews squad squads steward custodian operate operates operated operator operators"
         ),
         Idea.DEPENDS: listed(
@@ -248,8 +248,8 @@ STOP_ENGLISH = listed(
     "currently main think go went come came way kind type sort thing things lot ones one exactly really actually ok "
     "okay hello hi hey thanks thank appear appears appeared occur occurs occurred show shows shown contain contains "
     "written write wrote asked ask like able make makes made take takes took put full whole against "
-    "raised reported recorded occurred fired affected affects tried tries used attempted seen came logged ran "
-    "runs writes happens "
+    "raised reported recorded occurred fired affected affects tried tries used attempted seen came logged "
+    "writes happens "
     "did's begin began begun begins start started starts wrong happening reported reports instead rather sorry"
 )
 

@@ -100,10 +100,12 @@ def _alternatives(need: Need, tool: ToolCard, case: Case, last: Done) -> Iterato
     if len(words) > 1 and tool.with_role(Role.REGEX):
         in_any_order = "(?i)" + "".join(f"(?=.*{re.escape(word)})" for word in words)
         reworded.insert(1, replace(wish, query="", regex=in_any_order))
+    asked = without(need.subject or case.named, need.texts[0]) if need.texts else ""
+    if asked.count(" ") > 1:
+        shorter = [replace(wish, query=asked.rpartition(" ")[0]), replace(wish, query=asked.partition(" ")[2])]
+        at = 0 if case.question.measured and not case.question.dimension else len(reworded)
+        reworded[at:at] = shorter
     yield from (*reworded, *renamed) if last.ok else (*renamed, *reworded)
-    if wish.query.count(" ") > 1:
-        yield replace(wish, query=wish.query.rpartition(" ")[0])
-        yield replace(wish, query=wish.query.partition(" ")[2])
     if wish.group and last.code:
         yield replace(wish, group="")
     if wish.level:

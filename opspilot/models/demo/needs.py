@@ -33,6 +33,8 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     """The needs of a question that the tools can serve, in the order in which an answer tells them."""
     by_kind = {kind: _ranked(question, [tool for tool in tools if kind_of(tool) is kind]) for kind in Kind}
     wanted = _wanted(question, act=bool(acting := _acting(question, by_kind[Kind.ACT])))
+    if not acting and _names_one(question, by_kind[Kind.DOCS]):
+        wanted.add(Kind.DOCS)
     needs: list[Need] = []
     if acting:
         needs.append(Need(Kind.ACT, acting))
@@ -54,6 +56,12 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or _takes_names(question, needs)):
         needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG], aside=Kind.CATALOG not in wanted))
     return tuple(needs) or _last_resort(question, by_kind)
+
+
+def _names_one(question: Question, tools: tuple[ToolCard, ...]) -> bool:
+    """Does the question speak of one of these tools by its name?"""
+    said = question_stems(question)
+    return any(stem(word) in said for tool in tools for word in parts(tool.name) if word not in READING)
 
 
 def _takes_names(question: Question, needs: list[Need]) -> bool:

@@ -12,7 +12,7 @@ def sort_key(parameter: Parameter, order: Superlative) -> Json:
     """The sort key that measures what is asked, as its parameter spells it; None when none does."""
     if parameter.choices:
         return best_of(order, [choice for choice in parameter.choices if isinstance(choice, str)])
-    names = [name for name in re.findall(r"[A-Za-z_]\w+", parameter.description) if name.islower()]
+    names = [name for name in re.findall(r"[A-Za-z_]\w+", parameter.description) if name[0].islower()]
     scored = [(fitness(order, name), -at, name) for at, name in enumerate(names) if name not in _PROSE]
     best = max(scored, default=(0.0, 0, ""))
     if best[0] <= 0:

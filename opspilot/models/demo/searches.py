@@ -51,6 +51,7 @@ def _besides(spellings: tuple[str, ...], things: tuple[str, ...]) -> tuple[str, 
     return tuple(dict.fromkeys(filter(None, kept)))
 
 
+_OFTEN = re.compile(r"(?i)\bhow often\b|\bhow many times\b|多少次|几次|次数")
 _SUITS = 1.5
 _LISTS = 1.4
 
@@ -71,7 +72,7 @@ def data_tools(
     if len(ranked) > 1 and len(logs) > 1 and not question.measured and ranked[0][1] in logs:
         return (ranked[0][1], *(tool for tool in logs if tool is not ranked[0][1]))
     if (
-        not (best or question.starts or question.extreme)
+        not (best or question.starts or question.extreme or _OFTEN.search(question.text))
         and question.candidates
         and not question.ideas & {Idea.LOGS, Idea.ERRORS, Idea.ALERT}
     ):
@@ -123,7 +124,8 @@ def _together(question: Question, texts: tuple[tuple[str, ...], ...]) -> tuple[s
     quoted = {word.text for word in question.words if word.quoted}
     strange = [name for name in question.unknown if CJK.search(name)]
     named = {*question.subjects, *question.names, *strange} - quoted
-    texts = tuple(text for text in texts if text[0] not in named)
+    others = tuple(text for text in texts if text[0] not in named)
+    texts = others or (texts if _OFTEN.search(question.text) else ())
     spellings = [spelling for text in texts for spelling in text]
     exact = [spelling for spelling in spellings if spelling in quoted]
     first = [text[0] for text in texts]

@@ -202,7 +202,7 @@ def _parameter(name: str, raw: Mapping[str, Json], schema: Mapping[str, Json], *
     )
 
 
-_LIST_OF_VALUES = re.compile(r"[\w-]+(?:,\s*[\w-]+)*,?\s+or\s+[\w-]+(?=\s*[.;),]|\s*$)|[\w-]+(?:\s*[|/]\s*[\w-]+)+")
+_LIST_OF_VALUES = re.compile(r"[\w-]+(?:,\s*[\w-]+)*,?\s+or\s+[\w-]+(?=\s*[.;(),]|\s*$)|[\w-]+(?:\s*[|/]\s*[\w-]+)+")
 
 
 def _hints(description: str) -> tuple[str, ...]:

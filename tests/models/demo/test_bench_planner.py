@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.unseen import computing, parcels, streaming
 from bench.unseen.asking import Asked, judge
 
 ROOT = Path(__file__).parents[3]
@@ -58,3 +59,11 @@ def test_an_answer_without_its_fact_or_a_true_citation_does_not_count(answer: st
 )
 def test_numbers_quotes_places_and_lines_that_no_result_holds_are_noticed(answer: str) -> None:
     assert judge(answer, ASKED, PLACES, [], RESULTS).invented
+
+
+def test_the_planner_knows_no_tool_and_no_thing_of_the_bench() -> None:
+    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "opspilot" / "models" / "demo").glob("*.py"))
+    toolsets = (streaming.toolset(), parcels.toolset(), computing.toolset())
+    names = {tool.name for toolset in toolsets for tool in toolset.tools if "_" in tool.name}
+    names |= {place for toolset in toolsets for place in toolset.places if not place.isalpha()}
+    assert [name for name in names if name.lower() in source.lower()] == []
