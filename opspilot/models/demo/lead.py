@@ -76,8 +76,9 @@ def _ranked(call: Done, order: Superlative, case: Case, sheet: Sheet) -> bool:
         name, ordered = ranked_rows(rows, order)
         if not ordered:
             continue
+        said = _sort_key(call, case) or name if parts(name)[-1] in _UNNAMED else name
         for record in ordered[: order.many]:
-            sheet.write("ranked", own={"name": name}, value=record.fields[name], place=record.place)
+            sheet.write("ranked", own={"name": said}, value=record.fields[name], place=record.place)
             _beside(record, {name, *_placing(record)}, case, sheet)
         if not _sorted(call, case) and not _whole(rows, call, case):
             sheet.write("ranked_part")
@@ -85,6 +86,7 @@ def _ranked(call: Done, order: Superlative, case: Case, sheet: Sheet) -> bool:
     return False
 
 
+_UNNAMED = {"value", "score"}
 _HOW_OFTEN = re.compile(r"(?i)\bhow often\b")
 
 
@@ -122,7 +124,7 @@ def ranked_rows(rows: Rows, order: Superlative) -> tuple[str, list[Record]]:
     name = max(numeric, key=lambda candidate: fitness(order, candidate), default="")
     exact = order.measure in {Measure.DURATION, Measure.AMOUNT}
     if name and fitness(order, name) <= 0 and (len(numeric) > 1 or exact):
-        name = next((n for n in numeric if parts(n)[-1] in {"value", "score"}), "")
+        name = next((n for n in numeric if parts(n)[-1] in _UNNAMED), "")
     held = [record for record in rows.records if name in record.numbers and record.place]
     return name, sorted(held, key=lambda record: record.numbers[name], reverse=order.largest)
 

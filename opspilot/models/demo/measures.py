@@ -86,6 +86,8 @@ _NUMBERS = {
     **dict(zip("一两二三四五十", (1, 2, 2, 3, 4, 5, 10), strict=True)),
 }
 _MOST = 10
+_SEVERAL = 3
+_PLURAL = re.compile(r"(?i)\b(?:were|are)\b|哪些|哪几")
 
 
 def read_superlative(text: str, words: tuple[Token, ...]) -> Superlative | None:
@@ -127,14 +129,14 @@ def _beside(words: tuple[Token, ...], at: int) -> frozenset[str]:
 def _many(text: str) -> int:
     number = "|".join((*_NUMBERS, r"\d{1,2}"))
     ways = (
-        rf"\b(?:top|first) ({number})\b",
+        rf"\b(?:top|first|which|what) ({number})\b",
         rf"\bthe ({number}) \w+",
         rf"前({number})",
         rf"的({number})[个条单台次起]",
     )
     found = re.search("|".join(ways), text, re.IGNORECASE)
     if found is None:
-        return 1
+        return _SEVERAL if _PLURAL.search(text) else 1
     said = next(group for group in found.groups() if group)
     return min(int(said) if said.isdigit() else _NUMBERS[said.lower()], _MOST)
 

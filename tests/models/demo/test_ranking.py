@@ -16,8 +16,9 @@ from opspilot.models.demo.words import tokens
 @pytest.mark.parametrize(
     ("text", "measure", "largest", "many"),
     [
-        ("Which requests were the slowest?", Measure.DURATION, True, 1),
-        ("哪些请求最慢？", Measure.DURATION, True, 1),
+        ("Which requests were the slowest?", Measure.DURATION, True, 3),
+        ("哪些请求最慢？", Measure.DURATION, True, 3),
+        ("Which request was slowest?", Measure.DURATION, True, 1),
         ("Which query was fastest?", Measure.DURATION, False, 1),
         ("What is the biggest invoice?", Measure.SIZE, True, 1),
         ("金额最大的发票", Measure.AMOUNT, True, 1),
