@@ -12,12 +12,15 @@ all that were not answered).
 import argparse
 import asyncio
 import json
+import logging
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import structlog
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -122,6 +125,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--show", default=None, metavar="WORDS")
     words = arguments.parse_args().show
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     began = time.monotonic()
     toolsets = [streaming.toolset(), parcels.toolset(), computing.toolset()]
     with tempfile.TemporaryDirectory(prefix="opspilot-bench-") as state:
