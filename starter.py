@@ -19,7 +19,7 @@ from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
 from opspilot.texts.language import Language, call_program, language_of, speak, text
 
 if TYPE_CHECKING:
-    from opspilot.attendant import Attendant, View
+    from opspilot.cli.attendant import Attendant, View
     from opspilot.client import OpsPilot
     from opspilot.core.interrupts import Principal
     from opspilot.embedded import Endpoint, Place
@@ -76,7 +76,7 @@ def command(work: Callable[..., int], to: typer.Typer = app, name: str | None = 
 
 
 def _guarded(work: Callable[[], int]) -> int:
-    from opspilot.attendant import ExitStatus
+    from opspilot.cli.attendant import ExitStatus
 
     try:
         status = work()
@@ -182,9 +182,9 @@ def answer(
     json: AsJson = False,
 ) -> int:
     """Answer what a run waits for; without an action, list it."""
-    from opspilot.answering import Reply, answer_question, chosen_action
-    from opspilot.jsonlines import json_line
-    from opspilot.listing import question_line
+    from opspilot.cli.answering import Reply, answer_question, chosen_action
+    from opspilot.cli.jsonlines import json_line
+    from opspilot.cli.listing import question_line
 
     reply = Reply(chosen_action(approve=approve, reject=reject, values=values), call, comment, tuple(values))
     settings = _settings()
@@ -201,8 +201,8 @@ def answer(
 @command
 def cancel(session: SessionName, *, local: Local = False) -> int:
     """Stop a session's run. What it found is kept."""
+    from opspilot.cli.endings import ending
     from opspilot.core.entries import Kind
-    from opspilot.endings import ending
 
     settings = _settings()
     endpoint = _endpoint(settings, local=local)
@@ -236,8 +236,8 @@ def sessions(
     limit: Annotated[int, typer.Option(min=1, help=text("help.limit"))] = 50,
 ) -> int:
     """List sessions: a table at a terminal, else a line for each."""
-    from opspilot import listing
-    from opspilot.moments import moment
+    from opspilot.cli import listing
+    from opspilot.cli.moments import moment
 
     now = datetime.now().astimezone()
     wanted = listing.Wanted(
@@ -258,8 +258,8 @@ def sessions(
 def show(session: SessionName, *, json: AsJson = False) -> int:
     """Print everything that was said and seen in a session."""
     from opspilot import refusals
+    from opspilot.cli.transcript import transcript
     from opspilot.tools.redaction import redact
-    from opspilot.transcript import transcript
 
     with _journal(_settings()) as journal:
         row = journal.session(session)
@@ -279,7 +279,7 @@ def show(session: SessionName, *, json: AsJson = False) -> int:
 @command
 def up(*, json: AsJson = False) -> int:
     """Start the stack on this machine, or repair it."""
-    from opspilot.jsonlines import json_line
+    from opspilot.cli.jsonlines import json_line
 
     endpoint = _endpoint(_settings(), local=True, asking=True)
     assert endpoint is not None
@@ -305,8 +305,8 @@ def doctor(
     model: Annotated[bool, typer.Option("--model", help=text("help.model"))] = False,
 ) -> int:
     """Say what is configured, reachable and missing, and what to do about it."""
-    from opspilot.doctor import examine, report
-    from opspilot.local import remembered
+    from opspilot.cli.doctor import examine, report
+    from opspilot.cli.local import remembered
 
     settings = _settings()
     if model:
@@ -331,13 +331,13 @@ def _settings() -> "Settings":
 
 
 def _place(settings: "Settings") -> "Place":
-    from opspilot.local import place
+    from opspilot.cli.local import place
 
     return place(settings, Path(__file__).resolve().parent, os.environ)
 
 
 def _endpoint(settings: "Settings", *, local: bool, asking: bool = False) -> "Endpoint | None":
-    from opspilot.local import endpoint
+    from opspilot.cli.local import endpoint
 
     return endpoint(settings, lambda: _place(settings), _say, wished=local, asking=asking)
 
@@ -366,9 +366,9 @@ async def _pilot(
     settings: "Settings", endpoint: "Endpoint | None"
 ) -> AsyncIterator[tuple["OpsPilot", "Callable[[bool], Attendant]"]]:
     """The client, and a function that makes an attendant for it."""
-    from opspilot.attendant import Attendant
+    from opspilot.cli.attendant import Attendant
+    from opspilot.cli.prompting import Prompt
     from opspilot.client import OpsPilot
-    from opspilot.prompting import Prompt
     from opspilot.temporal import connect
     from opspilot.tools.redaction import redact
 
@@ -400,15 +400,15 @@ def _default_console(target: str) -> str:
 
 
 def _view(*, json: bool, address: str = "", namespace: str = "default") -> "View":
-    from opspilot.jsonlines import JsonView
-    from opspilot.terminal import TerminalView
+    from opspilot.cli.jsonlines import JsonView
+    from opspilot.cli.terminal import TerminalView
     from opspilot.tools.redaction import redact
 
     return JsonView(sys.stdout, redact) if json else TerminalView(sys.stdout, namespace, address)
 
 
 def _say(sentence: str) -> None:
-    from opspilot.folding import printable
+    from opspilot.cli.folding import printable
 
     print(printable(sentence), file=sys.stderr, flush=True)  # noqa: T201 a command line talks
 
@@ -418,7 +418,7 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 
 
 def _tools() -> typer.Typer:
-    from opspilot.tool_commands import tool_commands
+    from opspilot.cli.tool_commands import tool_commands
 
     return tool_commands(command, _principal)
 
@@ -428,7 +428,7 @@ app.add_typer(_tools(), name="tools")
 
 def main() -> None:
     """Run a command."""
-    from opspilot.streams import be_lenient, leave
+    from opspilot.cli.streams import be_lenient, leave
 
     be_lenient()
     program = Path(sys.argv[0]).name

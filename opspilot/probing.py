@@ -7,10 +7,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from opspilot.choosing import build_model
+from opspilot.cli.doctor import Finding
 from opspilot.core.errors import ModelError
 from opspilot.core.messages import ModelReply, ModelRequest, SystemMessage, ToolSpec, UserMessage
 from opspilot.core.ports import Model
-from opspilot.doctor import Finding
 from opspilot.settings import ModelSettings
 
 REQUEST_SECONDS = 120.0

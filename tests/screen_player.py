@@ -6,9 +6,9 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+from opspilot.cli.terminal import TerminalView
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.ports import Draft
-from opspilot.terminal import TerminalView
 from opspilot.texts.language import Language, speak
 
 

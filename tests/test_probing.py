@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from opspilot import probing
+from opspilot.cli.doctor import Finding
 from opspilot.core.messages import ModelReply, ModelRequest
 from opspilot.core.ports import Model
-from opspilot.doctor import Finding
 from opspilot.models.scripted import ScriptedModel
 from opspilot.probing import examine_model, probe
 from opspilot.settings import ModelSettings

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from opspilot import terminal
-from opspilot.attendant import ExitStatus
+from opspilot.cli import terminal
+from opspilot.cli.attendant import ExitStatus
+from opspilot.cli.folding import arguments_line, compact, printable, result_lines, seconds
+from opspilot.cli.jsonlines import JsonView
+from opspilot.cli.prompting import fields, make_answer, parse_values, value
+from opspilot.cli.terminal import TerminalView
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
-from opspilot.folding import arguments_line, compact, printable, result_lines, seconds
-from opspilot.jsonlines import JsonView
-from opspilot.prompting import fields, make_answer, parse_values, value
-from opspilot.terminal import TerminalView
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 

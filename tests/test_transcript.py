@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from opspilot.cli.transcript import transcript
 from opspilot.core.entries import Entry, Kind
 from opspilot.journal.queries import SessionRow
 from opspilot.texts.language import Language, speak
-from opspilot.transcript import transcript
 
 NOW = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
 SESSION = SessionRow("talk", "dana", "Why?", "done", "answered", "r1", NOW, NOW, 9, 2, 30)

@@ -8,10 +8,10 @@ from string import Formatter
 
 import pytest
 
+from opspilot.cli.endings import ending, failure
+from opspilot.cli.listing import STATES
 from opspilot.core.limits import Limits, StopReason, sentence
 from opspilot.core.observations import SENTENCES, ErrorCode
-from opspilot.endings import ending, failure
-from opspilot.listing import STATES
 from opspilot.texts.chinese import CHINESE
 from opspilot.texts.english import ENGLISH
 from opspilot.texts.language import CATALOGUE, Language, call_program, counted, language_of, speak, text
@@ -19,14 +19,9 @@ from opspilot.texts.language import CATALOGUE, Language, call_program, counted, 
 ROOT = Path(__file__).parents[2]
 SPEAKING = (
     "starter.py",
-    *(
-        f"opspilot/{name}.py"
-        for name in (
-            "answering", "attendant", "client", "doctor", "embedded", "endings", "folding", "listing", "livearea",
-            "moments", "prompting", "refusals", "terminal", "tool_commands", "transcript",
-        )
-    ),
-)  # fmt: skip
+    *(f"opspilot/{name}.py" for name in ("client", "embedded", "refusals")),
+    *sorted(f"opspilot/cli/{file.name}" for file in (ROOT / "opspilot" / "cli").glob("*.py")),
+)
 """What speaks to people at the command line."""
 PRINTS = {
     "echo",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from opspilot.cli.local import place as stack_of
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.ports import CallContext
-from opspilot.local import place as stack_of
 from opspilot.settings import load_settings
 from opspilot.tools.finding import own_sources
 from opspilot.tools.registry import build_registry

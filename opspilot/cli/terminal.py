@@ -14,14 +14,14 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
+from opspilot.cli.endings import ending, failure, limits_of
+from opspilot.cli.folding import RESULT_CHARACTERS, arguments_line, compact, printable, result_lines, seconds
+from opspilot.cli.livearea import Doing, LiveArea
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.interrupts import InterruptType
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
 from opspilot.core.ports import Draft
-from opspilot.endings import ending, failure, limits_of
-from opspilot.folding import RESULT_CHARACTERS, arguments_line, compact, printable, result_lines, seconds
-from opspilot.livearea import Doing, LiveArea
 from opspilot.texts.language import counted, text
 
 OFFLINE = "(offline)"

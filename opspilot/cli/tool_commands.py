@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from opspilot.cli.folding import printable
+from opspilot.cli.jsonlines import json_line
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
-from opspilot.folding import printable
-from opspilot.jsonlines import json_line
 from opspilot.texts.language import text
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def call_tool(
 
     Exit status: 0 it went well, 1 it failed, 4 it asks a person first.
     """
-    from opspilot.attendant import ExitStatus
+    from opspilot.cli.attendant import ExitStatus
     from opspilot.tools.trying import try_tool
 
     registry, runtime = _configured()

@@ -11,12 +11,12 @@ from pathlib import Path
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from opspilot.cli.folding import printable
+from opspilot.cli.jsonlines import json_line
 from opspilot.client import OpsPilot
 from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Principal
-from opspilot.folding import printable
 from opspilot.journal.store import SqlJournal
-from opspilot.jsonlines import json_line
 from opspilot.settings import FILE_NAME, Settings
 from opspilot.temporal import connect, register_search_attributes, require_search_attributes
 from opspilot.texts.language import text

@@ -8,13 +8,13 @@ from typing import Protocol, TextIO
 from rich.table import Table
 from rich.text import Text
 
+from opspilot.cli.folding import age, arguments_line, compact, printable
+from opspilot.cli.jsonlines import json_line
+from opspilot.cli.terminal import console_on, is_live
 from opspilot.core.contract import Status
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import StopReason
-from opspilot.folding import age, arguments_line, compact, printable
 from opspilot.journal.queries import InterruptRow, SessionRow
-from opspilot.jsonlines import json_line
-from opspilot.terminal import console_on, is_live
 from opspilot.texts.language import text
 
 TITLE_CHARACTERS = 200

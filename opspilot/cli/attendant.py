@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import Protocol
 
+from opspilot.cli.prompting import Prompt, Question
 from opspilot.client import OpsPilot
 from opspilot.core.contract import Status
 from opspilot.core.entries import Entry, Kind
@@ -19,7 +20,6 @@ from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.interrupts import InterruptType, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.ports import Draft
-from opspilot.prompting import Prompt, Question
 from opspilot.texts.language import text
 
 GLANCE_SECONDS = 0.2

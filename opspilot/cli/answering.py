@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
+from opspilot.cli.listing import question_line
+from opspilot.cli.prompting import make_answer, parse_values
 from opspilot.client import OpsPilot
 from opspilot.core.entries import Kind
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.journal.queries import InterruptRow
-from opspilot.listing import question_line
-from opspilot.prompting import make_answer, parse_values
 from opspilot.texts.language import text
 
 CHECK_SECONDS = 5.0
