@@ -18,6 +18,7 @@ from opspilot.tools.builtin.logs.context import lines_around
 from opspilot.tools.builtin.logs.files import LogFile, find_logs
 from opspilot.tools.builtin.logs.levels import Level, level_named
 from opspilot.tools.builtin.logs.matching import PatternTooSlow, Query
+from opspilot.tools.builtin.logs.repetitions import MAX_SIZE, NotCounted, compiled_size
 from opspilot.tools.builtin.logs.report import report
 from opspilot.tools.builtin.logs.search import search
 from opspilot.tools.builtin.logs.services import OtherServices, unknown_service
@@ -215,6 +216,15 @@ def _chosen(name: str, root: Path, exclude: Sequence[str], wanted: str) -> tuple
 def _compiled(pattern: str) -> "regex.Pattern[str] | None":
     if not pattern:
         return None
+    try:
+        size = compiled_size(pattern)
+    except NotCounted as error:
+        raise ToolError("The pattern can't have the flag x: write it without white space and comments.") from error
+    if size > MAX_SIZE:
+        raise ToolError(
+            f"The pattern repeats too much: its counts, such as {{1000}}, come to {size:.1e} steps, and {MAX_SIZE:,} "
+            "are allowed. Make the counts smaller, use + or *, or don't put one repetition inside another."
+        )
     try:
         return regex.compile(pattern, regex.MULTILINE)
     except regex.error as error:
