@@ -12,7 +12,15 @@ from rich.console import Console
 
 from opspilot.cli import terminal
 from opspilot.cli.attendant import ExitStatus
-from opspilot.cli.folding import arguments_line, compact, printable, result_lines, seconds
+from opspilot.cli.folding import (
+    APPROVED_CHARACTERS,
+    arguments_line,
+    arguments_to_approve,
+    compact,
+    printable,
+    result_lines,
+    seconds,
+)
 from opspilot.cli.jsonlines import JsonView
 from opspilot.cli.prompting import fields, make_answer, parse_values, value
 from opspilot.cli.terminal import TerminalView
@@ -71,6 +79,35 @@ def test_an_interrupt_shows_what_an_approval_would_be_for() -> None:
     assert "service = db" in text
     assert "impact: all" in text
     assert "service: db" not in text, "what stands in the arguments is not repeated"
+
+
+def question(arguments: dict[str, Any]) -> Entry:
+    data = {"interrupt": "2.1#1", "kind": "confirm_risky", "reason": "It hurts.", "tool": "run", "arguments": arguments}
+    return entry(Kind.INTERRUPT_OPENED, data)
+
+
+def test_who_approves_sees_the_whole_of_a_long_value() -> None:
+    command = "echo safe; " * 100 + "rm -rf /data"
+
+    assert f"command = {command}\n" in shown(question({"command": command}))
+    assert arguments_to_approve({"command": command}, "talk") == f'command="{command}"'
+
+
+def test_who_approves_is_told_how_much_is_left_out_and_where_all_of_it_is() -> None:
+    value = "a" * APPROVED_CHARACTERS + "b" * 1234
+
+    for text in (shown(question({"value": value})), arguments_to_approve({"value": value[1:-1]}, "talk")):
+        assert "and 1,234 more characters" in text
+        assert "show --json talk" in text
+        assert "b" * 10 not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("a  b", '"a  b"'), ("a\nb", '"a\\nb"'), ("a\u202eb", '"a\\u202eb"'), ("a\x1bb", '"a\\u001bb"'), ("a b", "a b")],
+)
+def test_who_approves_sees_spaces_lines_and_characters_that_cannot_be_seen(value: str, expected: str) -> None:
+    assert f"value = {expected}\n" in shown(question({"value": value}))
 
 
 def test_the_answer_is_printed_once_and_the_time_is_that_since_the_question() -> None:

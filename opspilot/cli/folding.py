@@ -10,6 +10,8 @@ from opspilot.texts.language import text
 RESULT_LINES = 5
 RESULT_CHARACTERS = 160
 ARGUMENT_CHARACTERS = 200
+APPROVED_CHARACTERS = 2000
+"""How much of one value is shown to whoever is to approve it; what is left out is counted."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -32,6 +34,33 @@ def arguments_line(arguments: Json) -> str:
         return compact(arguments, ARGUMENT_CHARACTERS)
     pairs = (f"{name}={json.dumps(value, ensure_ascii=False, default=str)}" for name, value in arguments.items())
     return compact(" ".join(pairs), ARGUMENT_CHARACTERS)
+
+
+def to_approve(value: Json, session: str, *, quoted: bool = False) -> str:
+    """A value as somebody has to see it who approves it, on one line: as JSON wherever that says more than the text.
+
+    Nothing is collapsed or dropped. Beyond `APPROVED_CHARACTERS` it says how much more there is, and where all is.
+    """
+    line = json.dumps(value, ensure_ascii=False, default=str)
+    if printable(line) != line:
+        line = json.dumps(value, default=str)
+    if isinstance(value, str) and not quoted and compact(value, len(value) + 1) == value:
+        line = value
+    line = printable(line)
+    if len(line) <= APPROVED_CHARACTERS:
+        return line
+    more = len(line) - APPROVED_CHARACTERS
+    return line[:APPROVED_CHARACTERS] + text("approve.more", count=f"{more:,}", session=session)
+
+
+def arguments_to_approve(arguments: Json, session: str) -> str:
+    """`service="payment" level="error"`, each value whole."""
+    if not isinstance(arguments, Mapping):
+        return to_approve(arguments, session)
+    return " ".join(
+        f"{compact(name, ARGUMENT_CHARACTERS)}={to_approve(value, session, quoted=True)}"
+        for name, value in arguments.items()
+    )
 
 
 def result_lines(data: Json, characters: int = RESULT_CHARACTERS) -> list[str]:

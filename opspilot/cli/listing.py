@@ -8,7 +8,7 @@ from typing import Protocol, TextIO
 from rich.table import Table
 from rich.text import Text
 
-from opspilot.cli.folding import age, arguments_line, compact, printable
+from opspilot.cli.folding import age, arguments_to_approve, compact, printable
 from opspilot.cli.jsonlines import json_line
 from opspilot.cli.terminal import console_on, is_live
 from opspilot.core.contract import Status
@@ -135,7 +135,7 @@ def print_sessions(journal: Sessions, wanted: Wanted, output: TextIO, now: datet
 
 def question_line(row: InterruptRow) -> str:
     """`3.1 restart_service service="payment": Restarting drops open requests. (confirm_risky)`."""
-    what = f"{row.call} {row.tool} {arguments_line(row.arguments)}".rstrip()
+    what = f"{row.call} {row.tool} {arguments_to_approve(row.arguments, row.session)}".rstrip()
     return f"{what}: {compact(row.reason, 300)} ({row.kind})"
 
 

@@ -15,7 +15,15 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from opspilot.cli.endings import ending, failure, limits_of
-from opspilot.cli.folding import RESULT_CHARACTERS, arguments_line, compact, printable, result_lines, seconds
+from opspilot.cli.folding import (
+    RESULT_CHARACTERS,
+    arguments_line,
+    compact,
+    printable,
+    result_lines,
+    seconds,
+    to_approve,
+)
 from opspilot.cli.livearea import Doing, LiveArea
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.interrupts import InterruptType
@@ -200,7 +208,7 @@ class TerminalView:
         self._line(text("question", call=call, tool=tool, reason=data.get("reason", "")), "bold yellow", 2)
         self._names[entry.call or call] = tool
         self._running.pop(entry.call or call, None)
-        self._lines(question_lines(data), 6)
+        self._lines(question_lines(data, entry.session), 6)
 
     def _settled(self, entry: Entry) -> None:
         data = entry.data
@@ -246,14 +254,14 @@ def figures(stopped: Json) -> list[str]:
     return parts
 
 
-def question_lines(question: Json) -> list[str]:
-    """What an approval would be for: the arguments, and what else the tool shows."""
+def question_lines(question: Json, session: str) -> list[str]:
+    """What an approval would be for: the arguments, and what else the tool shows, nothing shortened unsaid."""
     arguments = dict(question.get("arguments") or {}) if question.get("kind") != InterruptType.QUESTION else {}
-    lines = [f"{name} = {compact(value, RESULT_CHARACTERS)}" for name, value in arguments.items()]
+    lines = [f"{name} = {to_approve(value, session)}" for name, value in arguments.items()]
     payload = dict(question.get("payload") or {})
     # Tools tend to repeat the arguments in what they show.
     return lines + [
-        f"{name}: {compact(payload[name], 500)}" for name in payload if payload[name] != arguments.get(name)
+        f"{name}: {to_approve(payload[name], session)}" for name in payload if payload[name] != arguments.get(name)
     ]
 
 

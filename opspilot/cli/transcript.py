@@ -115,8 +115,8 @@ def _call(proposed: Entry, entries: Sequence[Entry]) -> Iterator[str]:
         if entry.kind is Kind.INTERRUPT_OPENED:
             reason = _inline(str(entry.data.get("reason", "")))
             yield f"- {text('transcript.asked', moment=_moment(entry.at), reason=reason)}"
-            lines = question_lines(entry.data)
-            yield from [_fenced("\n".join(lines))] if lines else []
+            lines = question_lines(entry.data, entry.session)
+            yield from [_block([printable(line) for line in lines])] if lines else []
         elif entry.kind in _SETTLED:
             yield f"- {_moment(entry.at)}: {_inline(_settled(entry))}"
     if result is not None and result.get("ok") and result.get("data") not in (None, ""):
@@ -171,6 +171,10 @@ def _fenced(value: str) -> str:
     kept = [line if len(line) <= LINE_CHARACTERS else f"{line[: LINE_CHARACTERS - 1]}…" for line in lines[:BLOCK_LINES]]
     if len(lines) > BLOCK_LINES:
         kept.append(text("transcript.more", count=len(lines) - BLOCK_LINES))
-    body = "\n".join(kept)
+    return _block(kept)
+
+
+def _block(lines: Sequence[str]) -> str:
+    body = "\n".join(lines)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", body)), default=0))
     return f"{fence}\n{body}\n{fence}"

@@ -11,6 +11,7 @@ CHINESE: dict[str, str] = {
     "doing.writing": "书写中",
     "doing.again": "书写中，第 {attempt} 次尝试",
     "question": "? {call} {tool} 等待人工处理：{reason}",
+    "approve.more": "… 还有 {count} 个字符；全部内容见 `{program} show --json {session}`",
     "settled.expired": "! {call}：无人在期限内作出决定",
     "settled.ignored": "! {call}：这个答复未被采纳：{why}",
     "reply.approve": "{by} 批准",

@@ -13,6 +13,7 @@ ENGLISH: dict[str, str] = {
     "doing.writing": "writing",
     "doing.again": "writing, attempt {attempt}",
     "question": "? {call} {tool} waits for a person: {reason}",
+    "approve.more": "… and {count} more characters; `{program} show --json {session}` has all",
     "settled.expired": "! {call}: nobody decided in time",
     "settled.ignored": "! {call}: the answer was not taken: {why}",
     "reply.approve": "approve by {by}",
