@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from opspilot.bounds import MOST_SECONDS, MOST_STEPS, MOST_TOKENS
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
 from opspilot.texts.language import Language, call_program, language_of, speak, text
 
@@ -108,10 +109,10 @@ def ask(  # noqa: PLR0913 options are parameters
     session: Annotated[str, typer.Option(help=text("help.session"), autocompletion=_known_sessions)] = "",
     only: Annotated[str, typer.Option(metavar="TOOL", help=text("help.only"), autocompletion=_known_tools)] = "",
     force: Annotated[bool, typer.Option("--force", help=text("help.force"))] = False,
-    max_steps: Annotated[int | None, typer.Option(min=1, help=text("help.max_steps"))] = None,
-    max_seconds: Annotated[float | None, typer.Option(min=1, help=text("help.max_seconds"))] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help=text("help.max_tokens"))] = None,
-    max_failures: Annotated[int | None, typer.Option(min=1, help=text("help.max_failures"))] = None,
+    max_steps: Annotated[int | None, typer.Option(min=1, max=MOST_STEPS, help=text("help.max_steps"))] = None,
+    max_seconds: Annotated[float | None, typer.Option(min=1, max=MOST_SECONDS, help=text("help.max_seconds"))] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, max=MOST_TOKENS, help=text("help.max_tokens"))] = None,
+    max_failures: Annotated[int | None, typer.Option(min=1, max=MOST_STEPS, help=text("help.max_failures"))] = None,
 ) -> int:
     """Ask, and watch until there is an answer."""
     from opspilot import refusals

@@ -16,6 +16,7 @@ from platformdirs import user_state_path
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from opspilot.bounds import MOST_GRACE_SECONDS, MOST_SECONDS, MOST_STEPS, MOST_TOKENS
 from opspilot.core.contract import TASK_QUEUE
 from opspilot.core.cost import Price
 from opspilot.core.errors import UsageError
@@ -52,8 +53,9 @@ _BY_ENVIRONMENT = "must not stand in a file that is shared. Set {variable} in th
 _SQLITE = "sqlite:///"
 _JOURNALS = (_SQLITE, "postgresql://", "postgresql+psycopg://")
 
-Count: TypeAlias = Annotated[int, Field(gt=0)]
-Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count: TypeAlias = Annotated[int, Field(gt=0, le=MOST_STEPS)]
+Tokens: TypeAlias = Annotated[int, Field(gt=0, le=MOST_TOKENS)]
+Seconds: TypeAlias = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
 
 
 class _Section(BaseModel):
@@ -78,7 +80,7 @@ class ModelSettings(_Section):
     base_url: str = ""
     api_key: SecretStr | None = None
     api_key_file: Path | None = None
-    max_output_tokens: Count | None = None
+    max_output_tokens: Tokens | None = None
     read_timeout_seconds: Seconds = 120.0
     strict_tool_calls: bool = False
     extra_headers: dict[str, SecretStr] = Field(default_factory=dict)
@@ -115,12 +117,13 @@ class LimitSettings(_Section):
     failures_in_a_row: Count = Limits.failures_in_a_row
     same_result_in_a_row: Count = Limits.same_result_in_a_row
     same_call_in_a_row: Count = Limits.same_call_in_a_row
-    tokens: Count = Limits.tokens
+    tokens: Tokens = Limits.tokens
     rounds: Count = Limits.rounds
     parallel_calls: Count = Limits.parallel_calls
     final_turn_seconds: Seconds = Limits.final_turn_seconds
     first_message_seconds: Seconds = Limits.first_message_seconds
-    continue_as_new_steps: Count = Limits.continue_as_new_steps
+    # A history has room for 51,200 events, and a step can have several dozen.
+    continue_as_new_steps: Annotated[int, Field(gt=0, le=200)] = Limits.continue_as_new_steps
 
     def as_limits(self) -> Limits:
         """The same as the core knows them."""
@@ -136,15 +139,15 @@ class LocalSettings(_Section):
 class TemporalSettings(_Section):
     """Where runs are queued. Address, namespace and certificates are set as `temporalio.envconfig` says."""
 
-    task_queue: Annotated[str, Field(min_length=1)] = TASK_QUEUE
+    task_queue: Annotated[str, Field(min_length=1, max_length=200)] = TASK_QUEUE
 
 
 class WorkerSettings(_Section):
     """One worker process. The grace must be longer than the longest write, else a stop looks like its failure."""
 
-    max_concurrent_activities: Count = 50
-    max_cached_workflows: Count = 500
-    graceful_shutdown_seconds: Seconds = 90.0
+    max_concurrent_activities: Annotated[int, Field(gt=0, le=10_000)] = 50
+    max_cached_workflows: Annotated[int, Field(gt=0, le=100_000)] = 500
+    graceful_shutdown_seconds: Annotated[Seconds, Field(le=MOST_GRACE_SECONDS)] = 90.0
 
 
 class Settings(BaseSettings):

@@ -86,6 +86,10 @@ def _allowed(fault: ErrorDetails) -> str:
             return f"one of {', '.join(choices)}." + _suggestion(str(fault["input"]), choices)
         case "greater_than":
             return f"greater than {context['gt']:g}."
+        case "less_than_equal":
+            return f"at most {context['le']:,.0f}."
+        case "string_too_long":
+            return f"text of at most {context['max_length']} characters."
         case "string_too_short":
             return "text that is not empty."
     return _KINDS[fault["type"].partition("_")[0]] + "."
