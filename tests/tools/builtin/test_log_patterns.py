@@ -40,7 +40,7 @@ def test_a_pattern_that_would_be_huge_is_never_compiled(
     tool: Tool, run_tool: CallTool, pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(regex, "compile", lambda *_: pytest.fail("it was compiled"))
-    with pytest.raises(ToolError, match="repeats too much: .* Make the counts smaller"):
+    with pytest.raises(ToolError, match=r"repeats too much: .* Make the counts smaller"):
         run_tool(tool, {"pattern": pattern})
 
 

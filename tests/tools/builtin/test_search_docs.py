@@ -1,7 +1,9 @@
 """The tool `search_docs`: passages, ranking, Chinese, and documents that change or are not as they should be."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from socket import AF_UNIX, socket
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from opspilot.tools.builtin.docs.passages import read_document
 from opspilot.tools.builtin.docs.words import MAX_QUERY_WORDS, prepare, query_words
+from opspilot.tools.builtin.inner_files import open_file
 from opspilot.tools.spec import Tool, ToolError
 from tests.tools.builtin.calls import BuildTool, CallTool
 
@@ -177,6 +180,30 @@ def test_a_document_that_can_not_be_read_is_said(tool: Tool, run_tool: CallTool,
     result = run_tool(tool, {"query": "pool"})
     assert result["problems"] == ["gone.md: can't be read: No such file or directory"]
     assert result["passages"]
+
+
+def test_a_pipe_or_a_device_is_said_and_never_waited_for(
+    tool: Tool, run_tool: CallTool, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(docs / "pipe.md")
+    (docs / "device.md").symlink_to("/dev/zero")
+    monkeypatch.chdir(docs)
+    with socket(AF_UNIX) as listener:
+        listener.bind("socket.md")
+        result = run_tool(tool, {"query": "pool"})
+    assert result["passages"][0]["file"] == "pool.md"
+    assert [problem.partition(": ")[0] for problem in result["problems"]] == ["device.md", "pipe.md", "socket.md"]
+    assert result["problems"][1] == "pipe.md: can't be read: it is not a regular file"
+    assert result["documents"] == 3
+
+
+def test_a_file_that_becomes_a_pipe_after_it_was_looked_at_is_not_waited_for(
+    docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opspilot.tools.builtin.inner_files.look_at", lambda *_: None)
+    os.mkfifo(docs / "pipe.md")
+    with pytest.raises(OSError, match="it is not a regular file"):
+        open_file(docs / "pipe.md")
 
 
 def test_a_folder_that_is_not_there_is_named_with_its_setting(build_tool: BuildTool, run_tool: CallTool) -> None:

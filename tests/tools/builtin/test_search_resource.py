@@ -1,5 +1,6 @@
 """The tool `search_resource`: names in any language, and catalogues that are not as they should be."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,12 @@ def test_a_file_that_can_not_be_read_is_said(tool: Tool, run_tool: CallTool, cat
     (catalog / "gone.yaml").symlink_to("nowhere")
     result = run_tool(tool)
     assert (result["found"], result["problems"]) == (4, ["gone.yaml can't be read: No such file or directory"])
+
+
+def test_a_pipe_is_said_and_never_waited_for(tool: Tool, run_tool: CallTool, catalog: Path) -> None:
+    os.mkfifo(catalog / "pipe.yaml")
+    result = run_tool(tool)
+    assert (result["found"], result["problems"]) == (4, ["pipe.yaml can't be read: it is not a regular file"])
 
 
 def test_a_path_that_is_not_there_is_named_with_its_setting(build_tool: BuildTool, run_tool: CallTool) -> None:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from opspilot.tools.builtin.catalog.entities import CatalogFile, Entity, read_catalog
+from opspilot.tools.builtin.inner_files import look_at, open_file
 
 _MAX_FILE_BYTES = 2 * 1024 * 1024
 
@@ -33,7 +34,7 @@ class Catalog:
                 if name in files:
                     continue
                 try:
-                    status = path.stat()
+                    status = look_at(path)
                     stamp = (status.st_mtime_ns, status.st_size)
                     known = self._files.get(name)
                     files[name] = known if known is not None and known[0] == stamp else (stamp, _read(path, name))
@@ -82,7 +83,7 @@ class Catalog:
 
 
 def _read(path: Path, name: str) -> CatalogFile:
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         data = stream.read(_MAX_FILE_BYTES + 1)
     if len(data) > _MAX_FILE_BYTES:
         return CatalogFile((), (f"{name} is larger than {_MAX_FILE_BYTES:,} bytes and was left out",))

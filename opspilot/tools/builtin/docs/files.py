@@ -6,6 +6,7 @@ from pathlib import Path
 from opspilot.tools.builtin.docs.html import read_html
 from opspilot.tools.builtin.docs.passages import Document, read_document
 from opspilot.tools.builtin.docs.plain import read_plain
+from opspilot.tools.builtin.inner_files import look_at, open_file
 
 MAX_DOCUMENT_BYTES = 1024 * 1024
 _READERS = {
@@ -36,7 +37,7 @@ def stamps_of(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
                 path = Path(place, name)
                 relative = path.relative_to(folder).as_posix()
                 try:
-                    status = path.stat()
+                    status = look_at(path)
                 except OSError as error:
                     unreadable[relative] = f"can't be read: {error.strerror}"
                     continue
@@ -48,7 +49,7 @@ def stamps_of(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
 def read_file(path: Path) -> Document:
     """A document, read by its kind. Raises `Unreadable`; what is merely wrong is said in `problem`."""
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             data = stream.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as error:
         raise Unreadable(f"can't be read: {error.strerror}") from error
