@@ -53,6 +53,9 @@ _BY_ENVIRONMENT = "must not stand in a file that is shared. Set {variable} in th
 _SQLITE = "sqlite:///"
 _JOURNALS = (_SQLITE, "postgresql://", "postgresql+psycopg://")
 
+_NO_FOLDER_CHARACTERS = "?#%\0"
+"""The first three mean something in the addresses that SQLite and the local server make of a path."""
+
 Count: TypeAlias = Annotated[int, Field(gt=0, le=MOST_STEPS)]
 Tokens: TypeAlias = Annotated[int, Field(gt=0, le=MOST_TOKENS)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
@@ -283,6 +286,11 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
     """Make paths absolute, fetch the key, and refuse what only the whole can show to be wrong."""
     base = origin.file.parent if origin.file else Path.cwd()
     state_dir = base / settings.state_dir.expanduser()
+    if any(character in str(state_dir) for character in _NO_FOLDER_CHARACTERS):
+        raise UsageError(
+            f"{origin.where('state_dir')} must be a folder without ?, # and % in its whole path ({str(state_dir)!r}), "
+            "as databases misread them."
+        )
     for name, tool in settings.tools.items():
         if not isinstance(tool, dict):
             raise UsageError(f"{origin.where('tools', name)} must be a table: [tools.{name}], with its keys below it.")

@@ -324,6 +324,16 @@ def test_wrong_file_is_refused_with_a_sentence(text: str, sentence: str, here: P
     assert str(refused.value) == sentence.format(file=here / "opspilot.toml", folder=here)
 
 
+@pytest.mark.parametrize("character", ["?", "#", "%", "\\u0000"])
+def test_state_folder_that_a_database_would_misread_is_refused(character: str, here: Path) -> None:
+    with pytest.raises(UsageError, match=r"opspilot\.toml: state_dir must be a folder without \?, # and %"):
+        load(f'state_dir = "a{character}b"', here)
+
+
+def test_state_folder_with_spaces_and_letters_of_any_language_is_fine(here: Path) -> None:
+    assert load("state_dir = 'a b & 状态'", here).journal == f"sqlite:///{here}/a b & 状态/journal.sqlite"
+
+
 BAD_VARIABLES = [
     ("OPSPILOT_MODLE", "demo",
      (f"Environment variable OPSPILOT_MODLE is not a setting. Did you mean OPSPILOT_MODEL? Allowed: {VARIABLES}; "
