@@ -37,7 +37,8 @@ class Config(BaseModel):
     In `command`, `{service}`, `{environment}`, `{key}` (the idempotency key) and `{python}` (the interpreter that
     OpsPilot runs on) are replaced inside each argument. Relative paths start at the folder of opspilot.toml.
     `reconcile_command`, which knows `{key}` and `{python}`, says whether a restart with that key happened: exit status
-    0 yes, 1 no, anything else that it can't say.
+    0 yes, anything else that it can't say. There is no status for "it did not": the command whose result was lost may
+    still be running, and do it later.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -128,8 +129,6 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
         )
         if outcome.status == 0:
             return {"restarted": True, "known_from": "the reconcile command", "output": outcome.output}
-        if outcome.status == 1:
-            raise ToolError("The restart did not happen.", ErrorCode.NOT_STARTED)
         return None
 
     function = in_environment if len(config.environments) > 1 else in_the_only_place
