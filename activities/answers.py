@@ -94,6 +94,8 @@ class AnswerActivities:
             return arguments, "No values were given."
         if opened.data["kind"] == InterruptType.QUESTION:
             return arguments, ""
+        if unasked := _unasked(opened, answer):
+            return arguments, f"Nobody asked for {', '.join(unasked)}."
         arguments = {**arguments, **answer.values}
         verdict = self._tools.judge(proposed.data["name"], arguments, requester)
         return arguments, verdict.message if verdict.gate in (Gate.INVALID, Gate.DENY) else ""
@@ -123,7 +125,7 @@ class AnswerActivities:
             "summary": self._tools.summary(proposed.data["name"], arguments),
             "code": code.value if code else None,
             # Whoever tells a tool what it wanted to know has not agreed to what it will do with that.
-            "approved": code is None and opened.data["kind"] != InterruptType.QUESTION,
+            "approved": code is None and opened.data["kind"] == InterruptType.CONFIRM_RISKY,
         }
         settled = answered_key(run, answer.interrupt)
         entries = [NewEntry(settled, Kind.INTERRUPT_ANSWERED, now, data, proposed.step, proposed.call)]
@@ -150,6 +152,14 @@ class AnswerActivities:
 def _in_key(theirs: str) -> str:
     """What somebody else named, fit to be part of a key: a database takes neither any length nor any character."""
     return theirs if PLAIN.fullmatch(theirs) else digest(theirs)
+
+
+def _unasked(opened: Entry, answer: Answer) -> list[str]:
+    """Values beside those that the question names: filling in a form changes nothing else."""
+    fields = opened.data["payload"].get("fields")
+    if opened.data["kind"] != InterruptType.PARAMS_REQUIRED or not isinstance(fields, list):
+        return []
+    return sorted(set(answer.values) - set(map(str, fields)))
 
 
 def _is_json(values: Mapping[str, Json]) -> bool:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from temporalio.exceptions import ApplicationError
 
-from opspilot.core.errors import JournalBehind, JournalConflict, ModelError, StaleRun
+from opspilot.core.errors import JournalBehind, JournalConflict, JournalError, ModelError, StaleRun
 
 
 @contextmanager
@@ -16,6 +16,9 @@ def journal_failures() -> Iterator[None]:
         yield
     except (StaleRun, JournalConflict, JournalBehind) as error:
         raise ApplicationError(str(error), type=type(error).__name__, non_retryable=True) from None
+    except JournalError as error:
+        # Without its cause: the chain of a database's own errors is long, and nothing that people should read.
+        raise ApplicationError(str(error), type=JournalError.__name__) from None
 
 
 LONGEST_WAIT_SECONDS = 86_400.0

@@ -69,7 +69,8 @@ class JournalActivities:
                 [started_key(order.run), *(message_key(message.id) for message in order.messages)],
             )
             opening = [] if started_key(order.run) in known else [self._started(order)]
-            entries = [*repairs, *opening, *message_entries(order.messages, now)]
+            said = await asyncio.to_thread(message_entries, self._journal, session, order.messages, now)
+            entries = [*repairs, *opening, *said]
             try:
                 await asyncio.to_thread(self._journal.append, session, order.run, entries)
             except JournalConflict:
@@ -166,11 +167,12 @@ class JournalActivities:
                 return Done()
             answer, left = await asyncio.to_thread(self._last_word, session, order, now)
             owed = [await self._owed(call, ErrorCode.CANCELLED, now) for call in left]
+            said = await asyncio.to_thread(message_entries, self._journal, session, order.messages, now)
             await asyncio.to_thread(
                 self._journal.append,
                 session,
                 order.run,
-                [*owed, *message_entries(order.messages, now), _stopped(order, answer, now, self._price)],
+                [*owed, *said, _stopped(order, answer, now, self._price)],
             )
         return Done()
 

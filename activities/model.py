@@ -30,6 +30,9 @@ ATTEMPTS_FOR_A_BAD_REPLY = 3
 
 CACHED_SESSIONS = 32
 
+MOST_CALLS = 128
+"""A reply with more calls than this is no plan but a fault; their verdicts would not fit through Temporal either."""
+
 
 class ModelActivities:
     """Holds the model, the tools that judge its calls, and the journal that remembers both."""
@@ -64,7 +67,10 @@ class ModelActivities:
                 more["shortened_to"] = room.up_to
                 overflow = room.overflow
             with journal_failures():
-                lines = reply_entries(order, key, reply, principal, self._tools, datetime.now(UTC), more)
+                # Judging many calls takes its time, and the event loop serves other runs.
+                lines = await asyncio.to_thread(
+                    reply_entries, order, key, reply, principal, self._tools, datetime.now(UTC), more
+                )
                 await asyncio.to_thread(self._journal.append, session, order.run, lines, overflow, whole=True)
                 outcome = await asyncio.to_thread(self._recorded, session, order, key)
         assert outcome is not None
@@ -96,7 +102,10 @@ class ModelActivities:
 
     async def _asked(self, request: ModelRequest, draft: DraftWriter) -> ModelReply:
         try:
-            return await self._model.reply(request, draft.write)
+            reply = await self._model.reply(request, draft.write)
+            if len(reply.calls) > MOST_CALLS:
+                raise ModelError(ModelFault.BAD_REPLY, f"It proposed {len(reply.calls)} calls at once.", retryable=True)
+            return reply
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001 whatever an adapter does, a run ends with a sentence
@@ -116,14 +125,15 @@ class ModelActivities:
 
     def _receive(self, session: str, order: CallModel) -> tuple[Entry, ...]:
         if order.messages:
-            self._journal.append(session, order.run, message_entries(order.messages, datetime.now(UTC)))
+            entries = message_entries(self._journal, session, order.messages, datetime.now(UTC))
+            self._journal.append(session, order.run, entries)
         known = self._entries.pop(session, ())
         after = known[-1].seq if known else 0
-        entries = (*known, *self._journal.read(session, after=after))
-        self._entries[session] = entries
+        all_entries = (*known, *self._journal.read(session, after=after))
+        self._entries[session] = all_entries
         while len(self._entries) > CACHED_SESSIONS:
             self._entries.popitem(last=False)
-        return entries
+        return all_entries
 
     def _request(self, order: CallModel, entries: tuple[Entry, ...]) -> tuple[Principal, ModelRequest]:
         keys = {entry.key: entry for entry in entries}

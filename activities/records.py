@@ -56,9 +56,16 @@ def open_calls(entries: Iterable[Entry], run: str) -> list[OpenCall]:
     return list(calls.values())
 
 
-def message_entries(messages: Iterable[UserMessage], at: datetime) -> list[NewEntry]:
-    """`user.message` entries; the key is the client's id, so a message that is sent again is the same entry."""
+def message_entries(journal: Journal, session: str, messages: Iterable[UserMessage], at: datetime) -> list[NewEntry]:
+    """`user.message` entries of those that aren't in the journal yet.
+
+    The key is the client's id, so a message that is sent again is the same entry. An id that was used for another text
+    is its sender's mistake: it is left out, and must not cost the run or anybody else's message.
+    """
+    new = {message_key(message.id): message for message in reversed(tuple(messages))}
+    known = journal.find(session, list(new))
     return [
-        NewEntry(message_key(message.id), Kind.USER_MESSAGE, at, {"id": message.id, "text": message.text})
-        for message in messages
+        NewEntry(key, Kind.USER_MESSAGE, at, {"id": message.id, "text": message.text})
+        for key, message in reversed(new.items())
+        if key not in known
     ]

@@ -92,7 +92,8 @@ class ToolActivities:
             session=session,
             proposed=proposed,
             arguments=arguments,
-            approved=any(answer.data.get("approved") for answer in answers),
+            # An approval is for the arguments that were shown: with others it is none.
+            approved=any(answer.data.get("approved") and answer.data["digest"] == order.digest for answer in answers),
             answers={name: value for answer in answers for name, value in answer.data.get("values", {}).items()},
             principal=Principal(user["id"], user["name"], tuple(user["roles"])),
         )

@@ -96,6 +96,8 @@ class AgentWorkflow:
             raise ApplicationError("A message needs an id and a text.", type="MessageRefused")
         if len(message.text.encode()) > contract.MAX_MESSAGE_BYTES:
             raise ApplicationError("A message may have 256 KiB at most.", type="MessageRefused")
+        if sum(map(contract.json_bytes, (*self._state.inbox, message))) > contract.MAX_UNREAD_BYTES:
+            raise ApplicationError("Too much is unread; say this again in a moment.", type="MessageRefused")
 
     @workflow.update(
         name=contract.ANSWER,
@@ -112,6 +114,8 @@ class AgentWorkflow:
     @answer.validator
     def check_answer(self, answer: Answer) -> None:
         """Refuse what is wrong on its face."""
+        if contract.json_bytes(answer) > contract.MAX_ANSWER_BYTES:
+            raise ApplicationError("An answer may have 16 KiB at most.", type="AnswerRefused")
         call = self._state.open_under(answer.interrupt)
         # The journal shows a question a moment before its activity returns; a digest proves that it was seen there.
         if call is None or (call.stage is not Stage.ASKED and not answer.digest):
@@ -124,7 +128,7 @@ class AgentWorkflow:
     @workflow.signal(name=contract.ANSWER_SIGNAL, description="As the update `answer`, for when no worker is up.")
     def answer_signal(self, answer: Answer) -> None:
         """The same door for callers that can't wait for a worker."""
-        if len(self._state.answers) < MAX_WAITING_ANSWERS:
+        if len(self._state.answers) < MAX_WAITING_ANSWERS and contract.json_bytes(answer) <= contract.MAX_ANSWER_BYTES:
             self._apply(events.AnswerArrived(answer))
 
     @workflow.signal(
@@ -269,10 +273,18 @@ class AgentWorkflow:
         if isinstance(error, ActivityError) and bounds.is_ours(error):
             raise error
         order = contract.Settle(self._run, self._state.name(lost.call), lost.call.round, bounds.code_of_loss(error))
-        summary = f"what became of {lost.call.summary}"[:200]
-        return await self._finish(
-            workflow.start_activity_method(JournalActivities.settle, order, **bounds.journal(summary))
-        )
+        settling = self._settling(order, lost)
+        if not self._stopping:
+            await self._any_ended([settling])
+            if not settling.done():
+                settling.cancel()
+                await self._wait(settling.done)
+                settling = self._settling(order, lost)
+        return await self._finish(settling)
+
+    def _settling(self, order: contract.Settle, lost: decisions.ToRun) -> workflow.ActivityHandle[contract.ToolOutcome]:
+        options = bounds.settle(lost.call, at_once=self._stopping)
+        return workflow.start_activity_method(JournalActivities.settle, order, **options)
 
     async def _ask(self, questions: tuple[Any, ...]) -> None:
         waiting_for = sorted({f"{call.tool}"[:100] for call in questions})

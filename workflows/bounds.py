@@ -41,6 +41,14 @@ def journal(summary: str) -> Bounds:
     )
 
 
+def settle(call: CallState, *, at_once: bool) -> Bounds:
+    """Finding out what became of a call. Of a run that is stopped a tool is asked for a moment only."""
+    options = journal(f"what became of {call.summary}"[:200])
+    if at_once:
+        options["start_to_close_timeout"] = GRACE + timedelta(seconds=1)
+    return options
+
+
 def model(step: int, seconds: float, *, final: bool) -> Bounds:
     """A model call, given up on at once when the run is stopped: close_run sees to it that it can't land later."""
     return Bounds(

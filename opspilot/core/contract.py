@@ -3,7 +3,8 @@
 Payloads are lean because they are history: short digests, no text that the journal has, no key that can be derived.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import StrEnum
 
@@ -27,6 +28,13 @@ WORKFLOW_TASK_TIMEOUT = timedelta(seconds=5)
 
 MAX_MESSAGE_BYTES = 256 * 1024
 """A longer question is refused at the entrance."""
+
+
+MAX_UNREAD_BYTES = 1024 * 1024
+"""What all unread messages of a run may take as JSON: they go through one payload, which Temporal limits to 2 MiB."""
+
+MAX_ANSWER_BYTES = 16 * 1024
+"""What an answer may take as JSON, its comment and values included; up to 50 of them wait in a run."""
 
 
 class SearchAttribute(StrEnum):
@@ -87,6 +95,11 @@ class RunResult:
 
 UserMessage = QueuedMessage
 """What `send_message` takes: `{"id", "text"}`."""
+
+
+def json_bytes(value: UserMessage | Answer) -> int:
+    """What this takes in Temporal's history, where a payload of 2 MiB is too much."""
+    return len(json.dumps(asdict(value), ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,8 @@ def _message(state: RunState, event: MessageArrived, _: Limits) -> RunState:
 
 
 def _answer(state: RunState, event: AnswerArrived, _: Limits) -> RunState:
-    if any(waiting.id == event.answer.id for waiting in state.answers):
+    same = (event.answer.id, event.answer.interrupt)
+    if any((waiting.id, waiting.interrupt) == same for waiting in state.answers):
         return state
     # Nobody can have been shown a question that isn't open here yet, unless the answer proves it by its digest.
     if not event.answer.digest and state.asking(event.answer.interrupt) is None:

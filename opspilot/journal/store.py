@@ -220,11 +220,17 @@ def _need_zone(moment: datetime, what: str) -> None:
 
 
 def _need_later(connection: Connection, session: str, run: str, started_at: datetime, current: str) -> None:
-    # Equal times are decided by id, so that the answer is the same however often either run asks.
-    current_started_at = connection.execute(
-        select(schema.runs.c.started_at).where(schema.runs.c.session_id == session, schema.runs.c.run_id == current)
-    ).scalar_one()
-    if (started_at, run) < (current_started_at, current):
+    # Equal times are decided by id, so that the answer is the same however often either run asks. A run that has
+    # stopped makes way for any new one: a clock that goes back must not close the session.
+    known = connection.execute(
+        select(schema.runs.c.started_at, schema.runs.c.stopped_at).where(
+            schema.runs.c.session_id == session, schema.runs.c.run_id == current
+        )
+    ).one()
+    replaced = connection.execute(
+        select(schema.runs.c.run_id).where(schema.runs.c.session_id == session, schema.runs.c.run_id == run)
+    ).first()
+    if (started_at, run) < (known.started_at, current) and (known.stopped_at is None or replaced):
         raise _stale(session, run, current)
 
 

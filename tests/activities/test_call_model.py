@@ -217,6 +217,15 @@ async def test_a_fault_of_an_adapter_is_tried_three_times_and_shows_no_secret(de
     assert "secret" not in outcome.detail
 
 
+async def test_a_reply_with_more_calls_than_any_plan_is_a_bad_reply(desk: Desk) -> None:
+    await desk.open("a")
+    wild = Says(calls=[call("look", topic=f"t{n}") for n in range(500)])
+    with pytest.raises(ApplicationError, match="500 calls"):
+        await desk.think(wild)
+    outcome = await desk.think(wild, attempt=3)
+    assert (outcome.stop, outcome.calls) == (StopReason.MODEL_FAILED, ())
+
+
 async def test_a_model_that_takes_too_long_ends_the_run_with_what_it_had_said(desk: Desk) -> None:
     await desk.open("a")
     outcome = await desk.think(Says("The disk is", until=desk.go), seconds=10.2)
@@ -479,8 +488,9 @@ async def test_a_reply_is_recorded_in_one_transaction_or_not_at_all(desk: Desk) 
     await desk.open("a")
     before = desk.entries()
     thinking = ModelActivities(journal, desk.tools, Says(calls=[call("look", topic="x")]))
-    with pytest.raises(JournalError):
+    with pytest.raises(ApplicationError, match="isn't JSON") as failed:
         await desk.do(thinking.call_model, order())
+    assert failed.value.__cause__ is None
     assert desk.entries() == before
     assert len((await desk.do(thinking.call_model, order(), attempt=2)).calls) == 1
     journal.close()

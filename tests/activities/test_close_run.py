@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from temporalio.exceptions import ApplicationError
 
 from activities.journal import JournalActivities
 from opspilot.core.contract import CloseRun, UserMessage
@@ -144,7 +145,7 @@ async def test_a_closing_that_broke_half_way_is_finished_by_the_next_attempt(des
     await desk.open("a")
     whole = desk.journal
     desk.journal = Breaks(f"sqlite:///{desk.folder / 'journal.sqlite'}")
-    with pytest.raises(JournalError):
+    with pytest.raises(ApplicationError, match="The journal is busy"):
         await desk.close(StopReason.CANCELLED)
     desk.journal.close()
     desk.journal = whole

@@ -13,10 +13,10 @@ from opspilot.client import OpsPilot
 from opspilot.core.conversation import conversation
 from opspilot.core.entries import Kind
 from opspilot.core.errors import OpsPilotError
-from opspilot.core.interrupts import AnswerAction, Principal
+from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import UserMessage, unanswered
-from tests.workflows.desk import Desk, paired
+from tests.workflows.desk import ME, Desk, paired
 from tests.workflows.test_agent import DONE, call, calls
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -224,3 +224,53 @@ async def test_two_answers_at_once_settle_a_question_once(desk: Desk) -> None:
     assert any(not isinstance(outcome, Exception) for outcome in outcomes)
     assert desk.done in ([], ["risked db"])
     paired(desk, asked.session)
+
+
+async def test_more_unread_text_than_fits_is_refused_and_a_stop_records_what_was_accepted(desk: Desk) -> None:
+    async with desk.worker([calls(call("risky", name="db")), DONE]):
+        asked = await desk.ask()
+        await desk.waiting(asked.session)
+        accepted = 0
+        with pytest.raises(OpsPilotError, match="unread"):  # noqa: PT012 how many are accepted is what is tested
+            for number in range(20):
+                await desk.opspilot.ask(f"{number} " + "x" * 200_000, asked.session)
+                accepted += 1
+        await desk.opspilot.stop(asked.session)
+        await desk.result(asked)
+    assert accepted == 5
+    assert len(desk.entries(asked.session, Kind.USER_MESSAGE)) == 1 + accepted
+    paired(desk, asked.session)
+
+
+async def test_an_answer_of_any_size_or_shape_does_not_hold_a_run_up(desk: Desk) -> None:
+    async with desk.worker([calls(call("risky", name="db")), DONE]):
+        asked = await desk.ask()
+        await desk.waiting(asked.session)
+        with pytest.raises(OpsPilotError, match="16 KiB"):
+            await desk.answer(asked.session, "1.1#1", AnswerAction.REJECT, comment="x" * 1_900_000)
+        huge = Answer("huge", "1.1#1", AnswerAction.REJECT, ME, comment="x" * 1_900_000)
+        await desk.handle(asked.session).signal("answer_signal", huge)
+        await desk.answer(asked.session, "1.1#1", AnswerAction.APPROVE)
+        await desk.result(asked)
+    assert desk.done == ["risked db"]
+
+
+async def test_an_approval_does_not_outlive_the_arguments_it_was_given_for(desk: Desk) -> None:
+    async with desk.worker([calls(call("move", name="staging-db")), DONE]):
+        asked = await desk.ask()
+        await desk.waiting(asked.session)
+        await desk.answer(asked.session, "1.1#1", AnswerAction.APPROVE)
+        await desk.until(asked.session, Kind.INTERRUPT_OPENED, count=2)
+        await desk.waiting(asked.session)
+        await desk.answer(asked.session, "1.1#2", AnswerAction.PROVIDE, values={"place": "here", "name": "prod-db"})
+        refused = await desk.until(asked.session, Kind.ANSWER_IGNORED)
+        assert "name" in refused.data["message"]
+        again = Answer("again", "1.1#2", AnswerAction.PROVIDE, ME, values={"place": "here"})
+        await desk.opspilot.answer(asked.session, again)
+        opened = await desk.until(asked.session, Kind.INTERRUPT_OPENED, count=3)
+        assert opened.data["kind"] == "confirm_risky"
+        assert desk.done == []
+        await desk.waiting(asked.session)
+        await desk.answer(asked.session, "1.1#3", AnswerAction.APPROVE)
+        await desk.result(asked)
+    assert desk.done == ["moved staging-db to here"]

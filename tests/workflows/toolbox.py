@@ -87,6 +87,16 @@ def toolbox(done: list[str]) -> tuple[Tool, ...]:  # noqa: C901 a list of tools,
         done.append(f"{name} at {place}")
         return f"did {name} at {place}"
 
+    @tool()
+    def move(context: CallContext, name: str, place: str = "") -> str | Interrupt:
+        """Move something, after a person agreed, to where a person said."""
+        if not context.approved:
+            return Interrupt(InterruptType.CONFIRM_RISKY, f"{name} would move")
+        if not place:
+            return Interrupt(InterruptType.PARAMS_REQUIRED, "Where to?", {"fields": ["place"]})
+        done.append(f"moved {name} to {place}")
+        return f"moved {name} to {place}"
+
     @tool(effect="read")
     def locate(name: str, place: str = "") -> str | Interrupt:
         """Find something, if it is known where."""
@@ -101,5 +111,5 @@ def toolbox(done: list[str]) -> tuple[Tool, ...]:  # noqa: C901 a list of tools,
 
     return (
         look, boom, nap, block, poll, binary, enormous,
-        change, refuse, slow_change, risky, needs_place, locate, never_content,
+        change, refuse, slow_change, risky, needs_place, move, locate, never_content,
     )  # fmt: skip
