@@ -144,7 +144,10 @@ class OpsPilot:
         after = known.last_seq if known else 0
         recorded = await self._reading(self._journal.find, session, [message_key(message.id)])
         if recorded:
-            after = min(after, recorded[message_key(message.id)].seq - 1)
+            before = recorded[message_key(message.id)]
+            if before.data["text"] != text:
+                raise refusals.message_id_taken(session, message.id)
+            after = min(after, before.seq - 1)
         request = RunRequest(user=self._principal, limits=limits, mode=mode)
         receipt = await self._send(session, message, request, deadline_seconds)
         return Asked(session, message.id, receipt.position, after)

@@ -56,6 +56,11 @@ def not_owner(session: str, owner: str) -> OpsPilotError:
     return UsageError(say("refused.not_owner", session=session, owner=owner))
 
 
+def message_id_taken(session: str, message_id: str) -> OpsPilotError:
+    """The same id means the same message; this one says something else."""
+    return UsageError(say("refused.message_id", session=session, id=message_id))
+
+
 def may_pass(error: Exception) -> bool:
     """Is this an error after which the same message may be sent again?"""
     if isinstance(error, WorkflowUpdateFailedError):

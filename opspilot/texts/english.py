@@ -100,6 +100,9 @@ ENGLISH: dict[str, str] = {
     "stack.server.stopped": "The local Temporal server is stopped.",
     "stack.server.killed": "The local Temporal server hung and was killed.",
     # ---- what is refused
+    "failed.machine": "This machine can't go on with it: {why}.",
+    "failed.file": "{file} can't be used: {why}.",
+    "refused.no_output": "Standard output is closed. Give it a place to go, such as `> /dev/null`.",
     "refused.empty": "The question is empty.",
     "refused.no_text": "The question is not valid UTF-8 text.",
     "refused.too_long": (
@@ -115,6 +118,7 @@ ENGLISH: dict[str, str] = {
         "Session {session} belongs to {owner}, and only its owner may ask in it. Ask without --session to start one of "
         "your own."
     ),
+    "refused.message_id": "In session {session} the id {id} was used for another text. A new message needs a new id.",
     "refused.no_run": "Session {session} has no open run. `{program} show {session}` says how the last one ended.",
     "refused.search_attribute": (
         "Temporal at {where} lacks a search attribute that OpsPilot needs ({text}). Register them with: "

@@ -6,6 +6,7 @@ import pytest
 
 from opspilot.core.contract import AGENT_WORKFLOW, Mode, RunRequest, RunResult
 from opspilot.core.entries import Kind
+from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import AnswerAction
 from opspilot.core.limits import Limits, StopReason
 from tests.workflows.desk import ME, Desk, paired
@@ -297,6 +298,8 @@ async def test_a_message_sent_twice_with_the_same_id_is_one_message(desk: Desk) 
         again = await desk.opspilot.ask("What is going on?", first.session, message_id=first.message_id)
         assert (await desk.result(again)).stop_reason is StopReason.ANSWERED
         await desk.result(await desk.ask("And now?", first.session))
+        with pytest.raises(UsageError, match="another text"):
+            await desk.opspilot.ask("Something else?", first.session, message_id=first.message_id)
         late = await desk.opspilot.ask("What is going on?", first.session, message_id=first.message_id)
         assert (await desk.result(late)).stop_reason is StopReason.NOTHING_TO_DO
     messages = desk.entries(first.session, Kind.USER_MESSAGE)
