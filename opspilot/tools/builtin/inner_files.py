@@ -11,18 +11,28 @@ class LeftOut(OSError):
     """A file that is not read; `strerror` says why."""
 
 
-def look_at(path: Path) -> os.stat_result:
-    """What the file looks like from outside. Raises `LeftOut` for what is no regular file, `OSError` otherwise."""
+def look_at(path: Path, folder: Path) -> os.stat_result:
+    """What a file that was met on a walk through the folder looks like from outside.
+
+    Raises `LeftOut` for a link that leads out of the folder and for what is no regular file, `OSError` otherwise. The
+    folder itself may be a link, and so may a file to another in the folder, as where logs are rotated.
+    """
+    # A walk doesn't enter folders by links, so that only the file itself can be one.
+    if path.is_symlink():
+        _real(path, folder)
     status = path.stat()
     _must_be_regular(status)
     return status
 
 
-def open_file(path: Path) -> BinaryIO:
+def open_file(path: Path, folder: Path) -> BinaryIO:
     """The file's bytes. Raises as `look_at` does; a pipe or a device, for which one might wait, is never opened."""
-    look_at(path)
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags)
+    real = _real(path, folder)
+    _must_be_regular(real.stat())
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    descriptor = os.open(real, flags)
     try:
         # Another may have taken its place meanwhile.
         _must_be_regular(os.fstat(descriptor))
@@ -30,6 +40,13 @@ def open_file(path: Path) -> BinaryIO:
         os.close(descriptor)
         raise
     return os.fdopen(descriptor, "rb")
+
+
+def _real(path: Path, folder: Path) -> Path:
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(folder)):
+        raise LeftOut(errno.EPERM, "it is a link that leads out of the folder")
+    return real
 
 
 def _must_be_regular(status: os.stat_result) -> None:

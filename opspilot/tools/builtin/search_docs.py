@@ -18,7 +18,10 @@ _MAX_LIMIT = 20
 
 
 class Config(BaseModel):
-    """Settings of `[tools.search_docs]`. `path` is a folder of Markdown, HTML and text, with all below it."""
+    """Settings of `[tools.search_docs]`. `path` is a folder of Markdown, HTML and text, with all below it.
+
+    Links that lead out of it are not followed.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

@@ -34,7 +34,10 @@ _UNIT_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 class Config(BaseModel):
-    """Settings of `[tools.search_logs]`. `path` is a file, or a folder that is searched with all folders below it."""
+    """Settings of `[tools.search_logs]`. `path` is a file, or a folder that is searched with all folders below it.
+
+    Links that lead out of the folder are not followed.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

@@ -34,7 +34,10 @@ _RELATIONS: dict[str, Relation] = {
 
 
 class Config(BaseModel):
-    """Settings of `[tools.search_resource]`. `path` is a catalogue file, or a folder of `*.yaml` and `*.yml` files."""
+    """Settings of `[tools.search_resource]`. `path` is a catalogue file, or a folder of `*.yaml` and `*.yml` files.
+
+    Links that lead out of the folder are not followed.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

@@ -32,9 +32,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of documents that are read, in order."""
     names: list[str] = []
 
-    def noting(path: Path) -> Document:
+    def noting(path: Path, folder: Path) -> Document:
         names.append(path.name)
-        return files.read_file(path)
+        return files.read_file(path, folder)
 
     monkeypatch.setattr(index, "read_file", noting)
     return names

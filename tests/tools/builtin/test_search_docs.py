@@ -186,24 +186,55 @@ def test_a_pipe_or_a_device_is_said_and_never_waited_for(
     tool: Tool, run_tool: CallTool, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(docs / "pipe.md")
-    (docs / "device.md").symlink_to("/dev/zero")
     monkeypatch.chdir(docs)
     with socket(AF_UNIX) as listener:
         listener.bind("socket.md")
         result = run_tool(tool, {"query": "pool"})
     assert result["passages"][0]["file"] == "pool.md"
-    assert [problem.partition(": ")[0] for problem in result["problems"]] == ["device.md", "pipe.md", "socket.md"]
-    assert result["problems"][1] == "pipe.md: can't be read: it is not a regular file"
+    assert [problem.partition(": ")[0] for problem in result["problems"]] == ["pipe.md", "socket.md"]
+    assert result["problems"][0] == "pipe.md: can't be read: it is not a regular file"
     assert result["documents"] == 3
+
+
+def test_links_are_followed_inside_the_folder_and_nowhere_else(
+    build_tool: BuildTool, run_tool: CallTool, docs: Path
+) -> None:
+    """The folder itself may be a link to where the documents are."""
+    (docs.parent / "secret.md").write_text("# Zebra\n\nstripes\n")
+    (docs / "out.md").symlink_to("../secret.md")
+    (docs / "passwd.txt").symlink_to("/etc/passwd")
+    (docs / "device.md").symlink_to("/dev/zero")
+    (docs / "outer").symlink_to(docs.parent)
+    (docs / "zh" / "again.md").symlink_to("../pool.md")
+    (docs.parent / "linked").symlink_to(docs)
+    for folder in ("docs", "linked"):
+        tool = build_tool("search_docs", path=folder)
+        result = run_tool(tool, {"query": "zebra stripes root"})
+        assert result["passages"] == []
+        reason = "can't be read: it is a link that leads out of the folder"
+        assert result["problems"] == [f"{name}: {reason}" for name in ("device.md", "out.md", "passwd.txt")]
+        assert "out.md" not in tool.description
+        found = run_tool(tool, {"query": "pool exhausted", "limit": 20})
+        assert {"pool.md", "zh/again.md"} <= {passage["file"] for passage in found["passages"]}
+
+
+def test_a_document_that_becomes_a_link_out_of_the_folder_is_forgotten(
+    tool: Tool, run_tool: CallTool, docs: Path
+) -> None:
+    assert run_tool(tool, {"query": "pool"})["passages"]
+    (docs / "pool.md").replace(docs.parent / "pool.md")
+    (docs / "pool.md").symlink_to("../pool.md")
+    assert run_tool(tool, {"query": "exhausted connections"})["passages"] == []
 
 
 def test_a_file_that_becomes_a_pipe_after_it_was_looked_at_is_not_waited_for(
     docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("opspilot.tools.builtin.inner_files.look_at", lambda *_: None)
+    regular = (docs / "pool.md").stat()
     os.mkfifo(docs / "pipe.md")
+    monkeypatch.setattr(Path, "stat", lambda *_: regular)
     with pytest.raises(OSError, match="it is not a regular file"):
-        open_file(docs / "pipe.md")
+        open_file(docs / "pipe.md", docs)
 
 
 def test_a_folder_that_is_not_there_is_named_with_its_setting(build_tool: BuildTool, run_tool: CallTool) -> None:

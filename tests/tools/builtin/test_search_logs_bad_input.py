@@ -65,7 +65,25 @@ def test_a_pipe_is_never_waited_for(tool: Tool, run_tool: CallTool, logs: Path) 
     os.mkfifo(logs / "pipe.log")
     result = run_tool(tool, {"level": "error"})
     assert result["matched"] == 2
-    assert result["problems"] == ["pipe.log is not a regular file and was left out"]
+    assert result["problems"] == ["pipe.log can't be read: it is not a regular file"]
+
+
+def test_links_are_followed_inside_the_folder_and_nowhere_else(
+    build_tool: BuildTool, run_tool: CallTool, logs: Path
+) -> None:
+    """What is configured may itself be a link, a file as well as a folder."""
+    (logs.parent / "secret").write_text("ERROR secret\n")
+    (logs / "out.log").symlink_to("../secret")
+    (logs / "current.log").symlink_to("good.log")
+    (logs.parent / "linked").symlink_to(logs)
+    (logs.parent / "one.log").symlink_to("logs/good.log")
+    for folder in ("logs", "linked"):
+        tool = build_tool("search_logs", path=folder)
+        result = run_tool(tool, {"level": "error"})
+        assert result["matched"] == 4
+        assert result["problems"] == ["out.log can't be read: it is a link that leads out of the folder"]
+        assert "out.log" not in tool.description
+    assert run_tool(build_tool("search_logs", path="one.log"), {"level": "error"})["matched"] == 2
 
 
 def test_a_folder_named_like_a_log_is_looked_into(tool: Tool, run_tool: CallTool, logs: Path) -> None:

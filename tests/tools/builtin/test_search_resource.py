@@ -177,6 +177,26 @@ def test_a_file_that_can_not_be_read_is_said(tool: Tool, run_tool: CallTool, cat
     assert (result["found"], result["problems"]) == (4, ["gone.yaml can't be read: No such file or directory"])
 
 
+def test_links_are_followed_inside_the_folder_and_nowhere_else(
+    build_tool: BuildTool, run_tool: CallTool, catalog: Path
+) -> None:
+    """What is configured may itself be a link, a file as well as a folder."""
+    outside = catalog.parent / "outside.yaml"
+    outside.write_text(SYSTEM % "secret")
+    (catalog / "out.yaml").symlink_to(outside)
+    (catalog / "again.yaml").symlink_to(next(catalog.glob("*.yaml")).name)
+    (catalog.parent / "linked").symlink_to(catalog)
+    (catalog.parent / "sub").mkdir()
+    (catalog.parent / "sub" / "linked.yaml").symlink_to(outside)
+    for folder in (catalog.name, "linked"):
+        result = run_tool(build_tool("search_resource", path=folder), {"query": "secret"})
+        assert "secret" not in [row["name"] for row in result["resources"]]
+        assert "out.yaml can't be read: it is a link that leads out of the folder" in result["problems"]
+        assert not any("again.yaml can't be read" in problem for problem in result["problems"])
+    result = run_tool(build_tool("search_resource", path="sub/linked.yaml"))
+    assert [row["name"] for row in result["resources"]] == ["secret"]
+
+
 def test_a_pipe_is_said_and_never_waited_for(tool: Tool, run_tool: CallTool, catalog: Path) -> None:
     os.mkfifo(catalog / "pipe.yaml")
     result = run_tool(tool)

@@ -27,17 +27,22 @@ class Catalog:
         """Every entity, and a sentence for each file or document that can't be used."""
         with self._lock:
             problems: list[str] = []
+            folder = self._folder()
             files: dict[str, tuple[tuple[int, int], CatalogFile]] = {}
             waiting = self._paths(problems)
             while waiting:
                 name, path = waiting.pop(0)
                 if name in files:
                     continue
+                # The configured file itself may be a link.
+                inside = path.resolve().parent if path == self._path else folder
                 try:
-                    status = look_at(path)
+                    status = look_at(path, inside)
                     stamp = (status.st_mtime_ns, status.st_size)
                     known = self._files.get(name)
-                    files[name] = known if known is not None and known[0] == stamp else (stamp, _read(path, name))
+                    files[name] = (
+                        known if known is not None and known[0] == stamp else (stamp, _read(path, inside, name))
+                    )
                 except OSError as error:
                     problems.append(f"{name} can't be read: {error.strerror}")
                     continue
@@ -45,6 +50,9 @@ class Catalog:
             self._files = files
             entities = [entity for _, file in files.values() for entity in file.entities]
             return entities, problems + [problem for _, file in files.values() for problem in file.problems]
+
+    def _folder(self) -> Path:
+        return self._path.parent if self._path.is_file() else self._path
 
     def _paths(self, problems: list[str]) -> list[tuple[str, Path]]:
         if self._path.is_file():
@@ -58,7 +66,7 @@ class Catalog:
 
     def _located(self, file: CatalogFile, path: Path, problems: list[str]) -> list[tuple[str, Path]]:
         """The files that a file's Locations name, but for those outside the folder, which are said."""
-        root = (self._path.parent if self._path.is_file() else self._path).resolve()
+        root = self._folder().resolve()
         found: list[tuple[str, Path]] = []
         for entity in file.entities:
             for target in entity.targets:
@@ -82,8 +90,8 @@ class Catalog:
         return found
 
 
-def _read(path: Path, name: str) -> CatalogFile:
-    with open_file(path) as stream:
+def _read(path: Path, folder: Path, name: str) -> CatalogFile:
+    with open_file(path, folder) as stream:
         data = stream.read(_MAX_FILE_BYTES + 1)
     if len(data) > _MAX_FILE_BYTES:
         return CatalogFile((), (f"{name} is larger than {_MAX_FILE_BYTES:,} bytes and was left out",))

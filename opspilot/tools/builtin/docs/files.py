@@ -37,7 +37,7 @@ def stamps_of(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
                 path = Path(place, name)
                 relative = path.relative_to(folder).as_posix()
                 try:
-                    status = look_at(path)
+                    status = look_at(path, folder)
                 except OSError as error:
                     unreadable[relative] = f"can't be read: {error.strerror}"
                     continue
@@ -46,10 +46,10 @@ def stamps_of(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     return stamps, unreadable
 
 
-def read_file(path: Path) -> Document:
-    """A document, read by its kind. Raises `Unreadable`; what is merely wrong is said in `problem`."""
+def read_file(path: Path, folder: Path) -> Document:
+    """A document in the folder, read by its kind. Raises `Unreadable`; what is merely wrong is said in `problem`."""
     try:
-        with open_file(path) as stream:
+        with open_file(path, folder) as stream:
             data = stream.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as error:
         raise Unreadable(f"can't be read: {error.strerror}") from error

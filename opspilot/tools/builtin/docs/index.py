@@ -112,7 +112,7 @@ class DocsIndex:
         for name in stamps:
             if known.get(name) != stamps[name]:
                 try:
-                    read[name] = read_file(self._folder / name)
+                    read[name] = read_file(self._folder / name, self._folder)
                 except Unreadable as problem:
                     unreadable[name] = str(problem)
         with store.writing():

@@ -3,11 +3,12 @@
 import fnmatch
 import os
 import re
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from opspilot.tools.builtin.inner_files import look_at
 
 _ROTATED = re.compile(
     r"(?i)^(?P<base>.+?)(?:[._-](?P<date>\d{4}-?\d\d-?\d\d(?:[T_.-]?\d{2}[-:.]?\d{2}(?:[-:.]?\d{2})?)?))?"
@@ -55,15 +56,12 @@ def find_logs(root: Path, exclude: Sequence[str]) -> tuple[list[LogFile], list[s
     for path in paths:
         name = path.relative_to(base).as_posix()
         try:
-            status = path.stat()
+            status = path.stat() if path == root else look_at(path, root)
         except OSError as error:
             problems.append(f"{name} can't be read: {error.strerror}")
             continue
-        if stat.S_ISREG(status.st_mode):
-            written = datetime.fromtimestamp(status.st_mtime, UTC)
-            files.append(LogFile(path, name, written, name, 0, status.st_size))
-        else:
-            problems.append(f"{name} is not a regular file and was left out")
+        written = datetime.fromtimestamp(status.st_mtime, UTC)
+        files.append(LogFile(path, name, written, name, 0, status.st_size))
     return _in_families(files, problems), problems
 
 
