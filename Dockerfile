@@ -13,6 +13,8 @@ RUN pip install --no-cache-dir --no-deps --no-build-isolation --no-index --edita
     && useradd --uid 10001 --create-home opspilot \
     && install --directory --owner opspilot /var/lib/opspilot
 
+COPY --chown=opspilot examples examples
+
 USER opspilot
 ENV OPSPILOT_STATE_DIR=/var/lib/opspilot PYTHONUNBUFFERED=1
 CMD ["python", "worker.py"]

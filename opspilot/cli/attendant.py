@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from enum import IntEnum
 from typing import Protocol
 
@@ -22,6 +23,7 @@ from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.ports import Draft
 from opspilot.texts.language import text
 
+LEAVE_SECONDS = 2.0
 GLANCE_SECONDS = 0.2
 QUIET_SECONDS = 0.4
 """A run that has asked and written nothing for this long may be waiting: it is asked whether it is."""
@@ -102,13 +104,17 @@ class Attendant:
                 return following.result()
             if assisting.done():
                 return assisting.result()
-            self._say(text("attend.left", session=session))
+            self._say(text("attend.left_stopping" if self._stopping else "attend.left", session=session))
             return ExitStatus.CANCELLED
         finally:
             self._view.pause()
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            # A task that is deaf must not keep the person waiting: the process ends right after.
+            ended, _ = await asyncio.wait(tasks, timeout=LEAVE_SECONDS)
+            for task in ended:
+                if not task.cancelled():
+                    task.exception()
 
     async def _follow(self, session: str, message_id: str | None, after: int) -> ExitStatus:
         reason = StopReason.INTERNAL_ERROR
@@ -135,6 +141,9 @@ class Attendant:
 
     async def _assist(self, session: str) -> ExitStatus:
         """Between entries: show what is going on, ask what is open. Returns only when nobody is here to be asked."""
+        # What was asked before this question came is open all the same, and keeps the run from reading it.
+        for row in await self._pilot.questions(session):
+            self._open.setdefault(row.interrupt, asdict(row))
         looked_at, told = time.monotonic(), ""
         while True:
             await asyncio.sleep(GLANCE_SECONDS)
@@ -189,8 +198,10 @@ class Attendant:
         except UsageError as error:
             self._say(str(error))
         # The journal says what became of it: this question settled, or the answer refused.
+        # Not `wait_for`: on Python 3.11 it loses a cancel that comes with the result (python/cpython#86296).
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._settled.wait(), 5)
+            async with asyncio.timeout(5):
+                await self._settled.wait()
         self._written_at = time.monotonic()
         return True
 

@@ -52,6 +52,7 @@ CHINESE: dict[str, str] = {
     # ---- at the prompt, and beside a run
     "prompt.confirm": "批准、拒绝 [原因]，或用 名称=值 修改：",
     "attend.left": "已离开；运行仍在继续。回来请用：{program} watch {session}",
+    "attend.left_stopping": "已离开；运行正在停止。查看结果：{program} watch {session}",
     "attend.waits": "等待人工处理：{what}。请这样答复：{program} answer {session}{which} {action}",
     "attend.stopping": "正在停止运行。再按一次 Ctrl-C 则离开，让它继续。",
     "attend.no_worker": "没有 worker 在运行；一旦恢复，运行就会继续。",

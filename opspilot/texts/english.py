@@ -56,6 +56,7 @@ ENGLISH: dict[str, str] = {
     # ---- at the prompt, and beside a run
     "prompt.confirm": "approve, reject [why], or name=value to change it: ",
     "attend.left": "Left; the run goes on. Come back with: {program} watch {session}",
+    "attend.left_stopping": "Left; the run is being stopped. See how it ended: {program} watch {session}",
     "attend.waits": "Waits for a person: {what}. Answer with: {program} answer {session}{which} {action}",
     "attend.stopping": "Stopping the run. Press Ctrl-C again to leave it to itself.",
     "attend.no_worker": "No worker is running; the run goes on as soon as one is back.",

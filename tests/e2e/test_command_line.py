@@ -227,6 +227,18 @@ def test_without_a_terminal_a_waiting_run_says_how_to_answer_and_goes_on_when_it
     assert (again.status, again.err) == (2, f"Session {session} waits for nobody.\n")
 
 
+def test_a_question_in_a_session_that_waits_for_a_person_says_so_and_is_answered_afterwards(desk: Desk) -> None:
+    desk.play(RISKY, {"text": "Done.", "expect": {"contains": "And db2?"}})
+    session = session_of(desk.run("ask", "--local", "Restart db"))
+
+    second = desk.run("ask", "--local", "--session", session, "And db2?")
+
+    assert second.status == 4
+    assert f"starter.py answer {session} --approve | --reject" in second.err
+    assert desk.run("answer", session, "--approve").status == 0
+    assert "Done." in desk.run("watch", session).out
+
+
 def test_several_open_questions_need_the_name_of_a_call(desk: Desk) -> None:
     desk.play({"calls": [call("place", item="x"), call("place", item="y")]}, ANSWER)
     session = session_of(desk.run("ask", "--local", "Place them"))
