@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from opspilot.bounds import MOST_SECONDS, MOST_STEPS, MOST_TOKENS
-from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
+from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.texts.language import Language, call_program, language_of, speak, text
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions
 
 def _known_sessions(incomplete: str) -> list[str]:
     """For the shell, when a session's name is being typed."""
-    with suppress(OpsPilotError), _journal(_settings()) as journal:
+    with suppress(OpsPilotError, OSError), _journal(_settings()) as journal:
         return [row.id for row in journal.sessions(limit=200) if row.id.startswith(incomplete)]
     return []
 
 
 def _known_tools(incomplete: str) -> list[str]:
     """For the shell, when a tool's name is being typed."""
-    with suppress(OpsPilotError):
+    with suppress(OpsPilotError, OSError):
         return [name for name in _settings().tools if name.startswith(incomplete)]
     return []
 
@@ -78,6 +78,7 @@ def command(work: Callable[..., int], to: typer.Typer = app, name: str | None = 
 
 def _guarded(work: Callable[[], int]) -> int:
     from opspilot.cli.attendant import ExitStatus
+    from opspilot.cli.failing import sentence_of, status_of
 
     try:
         status = work()
@@ -88,15 +89,9 @@ def _guarded(work: Callable[[], int]) -> int:
         # Python would complain about what it can't flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    except UsageError as error:
-        _say(str(error))
-        return ExitStatus.USAGE
-    except Unreachable as error:
-        _say(str(error))
-        return ExitStatus.UNREACHABLE
-    except OpsPilotError as error:
-        _say(str(error))
-        return ExitStatus.FAILED
+    except (OpsPilotError, OSError, UnicodeError) as error:
+        _say(sentence_of(error))
+        return status_of(error)
     return status
 
 
@@ -358,7 +353,7 @@ def _journal(settings: "Settings") -> Any:
 
     from opspilot.journal.store import SqlJournal
 
-    settings.state_dir.mkdir(parents=True, exist_ok=True)
+    settings.make_state_dir()
     return closing(SqlJournal(settings.journal))
 
 
@@ -411,7 +406,9 @@ def _view(*, json: bool, address: str = "", namespace: str = "default") -> "View
 def _say(sentence: str) -> None:
     from opspilot.cli.folding import printable
 
-    print(printable(sentence), file=sys.stderr, flush=True)  # noqa: T201 a command line talks
+    # Where nobody can be told, the exit status has to do.
+    with suppress(OSError):
+        print(printable(sentence), file=sys.stderr, flush=True)  # noqa: T201 a command line talks
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
@@ -429,15 +426,20 @@ app.add_typer(_tools(), name="tools")
 
 def main() -> None:
     """Run a command."""
-    from opspilot.cli.streams import be_lenient, leave
+    from opspilot.cli.failing import sentence_of, status_of
+    from opspilot.cli.streams import be_complete, leave
 
-    be_lenient()
     program = Path(sys.argv[0]).name
     call_program(program)
     try:
+        be_complete()
         app(prog_name=program)
     except SystemExit as end:
         leave(end.code if isinstance(end.code, int) else 0)
+    except (UsageError, OSError) as error:
+        # Help, too, may be meant for a disk that is full.
+        _say(sentence_of(error))
+        leave(status_of(error))
 
 
 if __name__ == "__main__":

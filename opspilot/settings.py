@@ -188,6 +188,17 @@ class Settings(BaseSettings):
         """The settings file, absolute: what a child process in another folder has to be given as `OPSPILOT_CONFIG`."""
         return self._file
 
+    def make_state_dir(self) -> None:
+        """Create the state folder where it is missing. Raises `UsageError` where it can't be one."""
+        try:
+            self.state_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = "a file stands in the way" if isinstance(error, FileExistsError) else error.strerror
+            raise UsageError(
+                f"The state folder {self.state_dir} can't be made: {why}. Name another one with state_dir "
+                "(OPSPILOT_STATE_DIR)."
+            ) from None
+
     def digest(self) -> str:
         """32 hexadecimal digits over all settings, secrets included: when it differs, a worker has to restart."""
         plain = self.model_dump() | {"base": self.base}

@@ -30,8 +30,8 @@ class StackFile(BaseModel):
 
     port: int = Field(0, ge=0, le=65535)
     ui_port: int = Field(0, ge=0, le=65535)
-    server_pid: int = 0
-    worker_pid: int = 0
+    server_pid: int = Field(0, ge=0)
+    worker_pid: int = Field(0, ge=0)
     version: str = ""
     digest: str = ""
 

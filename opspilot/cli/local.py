@@ -41,5 +41,6 @@ def endpoint(
     """
     if not wished and remembered(settings) is None:
         return None
+    settings.make_state_dir()
     prepare = settings.local.prepare if asking else ()
     return embedded.ensure(where(), say, prepare=prepare, any_worker=not asking)

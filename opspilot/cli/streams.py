@@ -6,12 +6,30 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
+from opspilot.core.errors import UsageError
+from opspilot.texts.language import text
 
-def be_lenient() -> None:
-    """What the locale can't write becomes `?`; what isn't text comes in as it is, to be refused with a sentence."""
-    for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "replace"), (sys.stderr, "replace")):
+
+def be_complete() -> None:
+    """Three streams that take any text, the null device for each that we were started without.
+
+    What the locale can't write becomes `?`; what isn't text comes in as it is, to be refused with a sentence. Raises
+    `UsageError` when there is no standard output: what was asked for would be lost unsaid.
+    """
+    had_output = sys.stdout is not None
+    for name, mode, errors in (
+        ("stdin", "r", "surrogateescape"),
+        ("stdout", "w", "replace"),
+        ("stderr", "w", "replace"),
+    ):
+        if getattr(sys, name) is None:
+            # It takes the lowest free number, which is the missing one, and so no database can get it.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 open to the end
+        stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=errors)
+    if not had_output:
+        raise UsageError(text("refused.no_output"))
 
 
 def leave(status: int) -> NoReturn:
