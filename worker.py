@@ -94,10 +94,21 @@ async def run() -> None:
         journal.close()
 
 
-def main() -> None:
-    """Exit status 2 for settings that can't be, 5 for a server that does not answer."""
+async def check() -> None:
+    """Build what needs no server, and let go of it: whatever would keep a worker of these settings from starting."""
+    settings = load_settings()
+    build_model(settings.model)
+    journal = SqlJournal(settings.journal)
     try:
-        asyncio.run(run())
+        build_registry(settings.tools, ToolPlace(base=settings.base, state=settings.state_dir, journal=journal))
+    finally:
+        journal.close()
+
+
+def main() -> None:
+    """Exit status 2 for settings that can't be, 5 for a server that does not answer. `--check` only looks."""
+    try:
+        asyncio.run(check() if sys.argv[1:] == ["--check"] else run())
     except OpsPilotError as error:
         print(error, file=sys.stderr)  # noqa: T201 a process tells whoever started it
         sys.exit(2 if isinstance(error, UsageError) else 5)

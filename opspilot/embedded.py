@@ -37,6 +37,8 @@ LOCK_SECONDS = 180.0
 """How long a command waits for another one that is starting or ending the same stack."""
 SERVER_SECONDS = 15.0
 """How long the server may take to stop before it is killed."""
+UNFIT = 2
+"""What a worker ends with when its settings can't be; what it says then is a sentence for people."""
 _POLL_SECONDS = 0.1
 _RPC_SECONDS = 2.0
 _POLLING_SECONDS = 90.0
@@ -272,6 +274,7 @@ def _serves(address: str) -> bool:
 def _with_worker(place: Place, remembered: stack.StackFile, say: Say, *, any_worker: bool) -> stack.StackFile:
     address = _address(remembered)
     digest = hashlib.blake2b(f"{place.digest} {address}".encode(), digest_size=16).hexdigest()
+    environment = {**_without_temporal(place.environment), "TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": NAMESPACE}
     found = stack.find(place.worker_mark, remembered.worker_pid)
     if len(found) == 1 and (any_worker or remembered.digest == digest):
         recently = time.time() - _POLLING_SECONDS
@@ -281,6 +284,8 @@ def _with_worker(place: Place, remembered: stack.StackFile, say: Say, *, any_wor
             return remembered
         say(text("stack.worker.silent"))
     elif found:
+        # A worker that works must not be lost to settings that none can start with.
+        _check_worker(place, environment)
         say(text("stack.worker.changed"))
     elif remembered.worker_pid:
         say(text("stack.worker.gone"))
@@ -288,7 +293,6 @@ def _with_worker(place: Place, remembered: stack.StackFile, say: Say, *, any_wor
         say(text("stack.worker.start"))
     for leftover in found:
         stack.end(leftover, place.deadlines.drain)
-    environment = {**_without_temporal(place.environment), "TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": NAMESPACE}
     command = [sys.executable, "-X", place.worker_mark, str(place.worker)]
     since = time.time()
     worker = stack.spawn(command, environment, place.folder, place.worker_log)
@@ -297,6 +301,26 @@ def _with_worker(place: Place, remembered: stack.StackFile, say: Say, *, any_wor
     if not _wait(partial(_polls, place, address, since), worker, place.deadlines.worker_start):
         raise _not_ready(text("stack.worker"), worker, place.deadlines.worker_start, place.worker_log)
     return remembered
+
+
+def _check_worker(place: Place, environment: Mapping[str, str]) -> None:
+    """Raises `UsageError` with what the worker says when it could not start, while the old one still runs."""
+    command = [sys.executable, str(place.worker), "--check"]
+    try:
+        checked = subprocess.run(
+            command,
+            cwd=place.folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=place.deadlines.worker_start,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(text("stack.worker.unchecked", seconds=f"{place.deadlines.worker_start:g}")) from None
+    if checked.returncode:
+        said = checked.stderr.decode("utf-8", "replace").strip()
+        raise UsageError(said if checked.returncode == UNFIT else text("stack.worker.unfit", line=said.split("\n")[-1]))
 
 
 def _drain(place: Place, worker: psutil.Process, say: Say) -> None:

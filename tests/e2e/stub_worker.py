@@ -29,5 +29,8 @@ async def main() -> None:
 
 if __name__ == "__main__":
     if says := os.environ.get("STUB_SAYS"):
-        sys.exit(says)
+        print(says, file=sys.stderr)
+        sys.exit(2)
+    if sys.argv[1:] == ["--check"]:
+        sys.exit()
     asyncio.run(main())

@@ -260,6 +260,18 @@ def test_a_worker_that_gives_up_is_reported_with_its_last_line(place: Place) -> 
     assert "within" not in str(caught.value), "it ended at once; nobody waited for a deadline"
 
 
+def test_a_worker_that_works_is_not_lost_to_settings_that_none_can_start_with(place: Place) -> None:
+    before = processes(place)[1]
+    says = "opspilot.toml: colour is not a setting."
+
+    with pytest.raises(UsageError, match=f"^{says}$"):
+        embedded.ensure(replace(place, digest="2", environment={**os.environ, "STUB_SAYS": says}))
+
+    assert processes(place)[1] == before
+    embedded.ensure(place)
+    assert processes(place)[1] == before
+
+
 def test_a_server_that_never_becomes_ready_is_reported_with_its_log(tmp_path: Path) -> None:
     (tmp_path / "temporal.db").write_bytes(b"no database at all, but long enough to be looked at" * 100)
 
