@@ -297,7 +297,9 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
     """Make paths absolute, fetch the key, and refuse what only the whole can show to be wrong."""
     base = origin.file.parent if origin.file else Path.cwd()
     state_dir = base / settings.state_dir.expanduser()
-    if any(character in str(state_dir) for character in _NO_FOLDER_CHARACTERS):
+    # The local stack goes by the real path, behind links; one with a NUL has none.
+    paths = str(state_dir) if "\0" in str(state_dir) else f"{state_dir}{os.path.realpath(state_dir)}"
+    if any(character in paths for character in _NO_FOLDER_CHARACTERS):
         raise UsageError(
             f"{origin.where('state_dir')} must be a folder without ?, # and % in its whole path ({str(state_dir)!r}), "
             "as databases misread them."

@@ -330,6 +330,13 @@ def test_state_folder_that_a_database_would_misread_is_refused(character: str, h
         load(f'state_dir = "a{character}b"', here)
 
 
+def test_state_folder_that_is_a_link_to_one_that_would_be_misread_is_refused(here: Path) -> None:
+    (here / "a#b").mkdir()
+    (here / "state").symlink_to(here / "a#b")
+    with pytest.raises(UsageError, match="state_dir must be a folder without"):
+        load("state_dir = 'state'", here)
+
+
 def test_state_folder_with_spaces_and_letters_of_any_language_is_fine(here: Path) -> None:
     assert load("state_dir = 'a b & 状态'", here).journal == f"sqlite:///{here}/a b & 状态/journal.sqlite"
 
