@@ -8,11 +8,12 @@ from temporalio import activity
 
 from activities.failures import journal_failures
 from activities.reconciling import what_happened
-from activities.records import VOID, message_entries, open_calls, recorded_call
+from activities.records import message_entries, open_calls, recorded_call
 from opspilot.core.calls import Effect, idempotency_key
 from opspilot.core.contract import CloseRun, Done, Opened, OpenRun, Record, Settle, ToolOutcome
 from opspilot.core.cost import Price
 from opspilot.core.entries import (
+    VOID,
     Entry,
     Kind,
     NewEntry,

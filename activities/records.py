@@ -7,6 +7,7 @@ from datetime import datetime
 from opspilot.core.calls import round_name
 from opspilot.core.contract import UserMessage
 from opspilot.core.entries import (
+    VOID,
     Entry,
     Kind,
     NewEntry,
@@ -17,9 +18,6 @@ from opspilot.core.entries import (
 )
 from opspilot.core.errors import JournalBehind
 from opspilot.core.ports import Journal, OpenCall
-
-VOID = "void"
-"""Marks a `tool.started` that was written to make sure that nobody starts that round any more."""
 
 
 def recorded_call(journal: Journal, session: str, run: str, call: str, round_: int) -> tuple[Entry, Entry | None]:

@@ -13,10 +13,11 @@ from temporalio.exceptions import ApplicationError
 
 from activities.failures import journal_failures
 from activities.heartbeat import heartbeating, own_limit_seconds
-from activities.records import VOID, recorded_call
+from activities.records import recorded_call
 from opspilot.core.calls import Effect, digest, idempotency_key, round_name
 from opspilot.core.contract import RunTool, ToolOutcome
 from opspilot.core.entries import (
+    VOID,
     Entry,
     Kind,
     NewEntry,

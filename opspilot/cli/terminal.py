@@ -25,7 +25,7 @@ from opspilot.cli.folding import (
     to_approve,
 )
 from opspilot.cli.livearea import Doing, LiveArea
-from opspilot.core.entries import Entry, Kind
+from opspilot.core.entries import VOID, Entry, Kind
 from opspilot.core.interrupts import InterruptType
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
@@ -115,7 +115,7 @@ class TerminalView:
                 self._assistant(entry)
             case Kind.TOOL_CALL:
                 self._call(entry)
-            case Kind.TOOL_STARTED if not entry.data.get("void"):
+            case Kind.TOOL_STARTED if not entry.data.get(VOID):
                 self._running[entry.call or ""] = time.monotonic()
             case Kind.TOOL_RESULT:
                 self._result(entry)

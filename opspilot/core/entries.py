@@ -30,6 +30,10 @@ class Kind(StrEnum):
     RUN_STOPPED = "run.stopped"
 
 
+VOID = "void"
+"""Marks a `tool.started` that was written to make sure that nobody starts that round any more."""
+
+
 @dataclass(frozen=True)
 class NewEntry:
     """An entry to be written. `at` is timezone-aware UTC. `step` and `call` say where in the run it belongs.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select, tuple_
 
-from opspilot.core.entries import Kind
+from opspilot.core.entries import VOID, Kind
 from opspilot.core.ports import Leftovers, OpenCall
 from opspilot.journal.schema import calls, entries, interrupts, runs
 
@@ -75,7 +75,7 @@ def _rounds(connection: Connection, session: str, of_calls: Sequence[tuple[str, 
         )
         .order_by(entries.c.seq)
     ):
-        if kind == Kind.TOOL_STARTED and data.get("void"):
+        if kind == Kind.TOOL_STARTED and data.get(VOID):
             continue
         if kind == Kind.TOOL_STARTED:
             round_ = int(data.get("round") or 1)

@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, update
 
 from opspilot.core.contract import Status
-from opspilot.core.entries import Entry, Kind, assistant_key
+from opspilot.core.entries import VOID, Entry, Kind, assistant_key
 from opspilot.core.errors import JournalError
 from opspilot.core.messages import Json
 from opspilot.core.observations import COUNTED_AS_FAILURE
@@ -32,7 +32,7 @@ def apply(connection: Connection, entry: Entry) -> None:
         case Kind.TOOL_CALL:
             _propose(connection, entry)
         case Kind.TOOL_STARTED:
-            if not entry.data.get("void"):
+            if not entry.data.get(VOID):
                 _call_moves(connection, entry, "started", _number(entry.data.get("round")))
         case Kind.TOOL_RESULT:
             _settle_call(connection, entry)

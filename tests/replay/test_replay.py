@@ -17,7 +17,8 @@ HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
 async def test_a_recorded_history_replays(file: Path) -> None:
     text = await asyncio.to_thread(file.read_text, encoding="utf-8")
     replayer = Replayer(workflows=[AgentWorkflow], plugins=[plugin(passed_through=())])
-    await replayer.replay_workflow(WorkflowHistory.from_json("recorded", text))
+    replayed = await replayer.replay_workflow(WorkflowHistory.from_json("recorded", text))
+    assert replayed.replay_failure is None
 
 
 def test_there_are_histories_to_replay() -> None:
