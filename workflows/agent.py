@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
@@ -25,7 +25,7 @@ from opspilot.core.errors import JournalBehind
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import StopReason, sentence
 from opspilot.core.messages import Usage
-from opspilot.core.state import Phase, RunState, Stage
+from opspilot.core.state import CallState, Phase, RunState, Stage
 from workflows import bounds
 from workflows.details import details
 
@@ -286,8 +286,8 @@ class AgentWorkflow:
         options = bounds.settle(lost.call, at_once=self._stopping)
         return workflow.start_activity_method(JournalActivities.settle, order, **options)
 
-    async def _ask(self, questions: tuple[Any, ...]) -> None:
-        waiting_for = sorted({f"{call.tool}"[:100] for call in questions})
+    async def _ask(self, questions: tuple[CallState, ...]) -> None:
+        waiting_for = sorted({call.tool[:100] for call in questions})
         workflow.upsert_search_attributes(
             [STATUS.value_set(contract.Status.WAITING.value), WAITING_FOR.value_set(waiting_for)]
         )

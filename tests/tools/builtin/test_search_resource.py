@@ -217,7 +217,9 @@ def test_lines_count_from_the_documents_first_line_with_content() -> None:
 
 @given(st.text(alphabet="ab:-[]{}&*!|>#'\" \n\t0é", max_size=200))
 def test_no_catalogue_is_too_strange(text: str) -> None:
-    read_catalog(text + "\n---\nkind: System\nmetadata: {name: last}\n", "f")
+    file = read_catalog(text + "\n---\nkind: System\nmetadata: {name: last}\n", "f")
+    assert file.entities or file.problems
+    assert all(entity.line >= 1 for entity in file.entities)
 
 
 PLATFORM = """\
