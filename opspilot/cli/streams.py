@@ -6,6 +6,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
+from opspilot.cli.folding import printable
 from opspilot.core.errors import UsageError
 from opspilot.texts.language import text
 
@@ -30,6 +31,13 @@ def be_complete() -> None:
             stream.reconfigure(errors=errors)
     if not had_output:
         raise UsageError(text("refused.no_output"))
+
+
+def say(sentence: str) -> None:
+    """A sentence for the person, apart from what was asked for: on standard error."""
+    # Where nobody can be told, the exit status has to do.
+    with suppress(OSError):
+        print(printable(sentence), file=sys.stderr, flush=True)  # noqa: T201 a command line talks
 
 
 def leave(status: int) -> NoReturn:
