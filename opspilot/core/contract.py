@@ -66,10 +66,14 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Mode:
-    """Serial mode: `only` names the one tool that may be called, once a step; `force` makes the model call it first."""
+    """Serial mode: `only` names the one tool that may be called, once a step; `force` makes the model call it first.
+
+    `model` names the model that thinks; empty is the default.
+    """
 
     only: str | None = None
     force: bool = False
+    model: str = ""
 
 
 @dataclass(frozen=True)
