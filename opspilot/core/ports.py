@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from opspilot.core.calls import Verdict
 from opspilot.core.entries import Entry, NewEntry
@@ -24,6 +24,11 @@ class Model(Protocol):
 
         Makes one attempt: retries belong to Temporal. Cancelling the task closes the connection.
         """
+
+
+Models: TypeAlias = Callable[[str], Model]
+"""The model of a name, the same each time; the empty name is the default's. Raises `ModelError`, not to be retried, with
+a sentence that names what there is."""
 
 
 @dataclass(frozen=True)
