@@ -10,7 +10,7 @@ and its tests are `async def`. Without a Chromium on the PATH they are skipped, 
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -54,6 +54,14 @@ def page_errors() -> list[str]:
     return []
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Judge the pages before fixtures end: a page that outlives its server rightly complains."""
+    yield
+    errors = getattr(item, "funcargs", {}).get("page_errors", [])
+    assert errors == [], "\n".join(errors)
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def new_page(browser: Browser, page_errors: list[str]) -> AsyncIterator[NewPage]:
     """Makes pages, in as many contexts as a test needs: `await new_page(color_scheme="dark", locale="zh-CN")`."""
@@ -70,7 +78,6 @@ async def new_page(browser: Browser, page_errors: list[str]) -> AsyncIterator[Ne
             return page
 
         yield make
-    assert page_errors == []
 
 
 @pytest_asyncio.fixture(loop_scope="session")

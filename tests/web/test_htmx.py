@@ -21,10 +21,12 @@ POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
+# Without `defer`: htmx starts at DOMContentLoaded only if it was read before, and by then the extension must be there.
+# Deferred, htmx starts by a timer between the two scripts now and then, and no stream is ever opened.
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Parts</title>
 <meta name="htmx-config" content='{"sse": {"reconnectDelay": 20}}'>
-<script defer src="/static/vendor/htmx.min.js"></script>
-<script defer src="/static/vendor/hx-sse.min.js"></script></head><body>
+<script src="/static/vendor/htmx.min.js"></script>
+<script src="/static/vendor/hx-sse.min.js"></script></head><body>
 <main>
 <form hx-post="/answer" hx-target="#outcome" hx-status:403="target:#refusal"><button>Approve</button></form>
 <p id="outcome"></p><p id="refusal"></p>
