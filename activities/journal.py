@@ -1,8 +1,10 @@
 """The activities that only keep the record: open a run, give calls that never ran their observation, close a run."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from temporalio import activity
 
@@ -23,12 +25,12 @@ from opspilot.core.entries import (
     stopped_key,
     tool_started_key,
 )
-from opspilot.core.errors import JournalConflict, JournalError
+from opspilot.core.errors import JournalConflict, JournalError, ModelError
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.messages import Json
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import result_entry, tool_outcome
-from opspilot.core.ports import Journal, OpenCall, Tools
+from opspilot.core.ports import Journal, Models, OpenCall, Tools
 
 GIVEN_UP = AT_A_LIMIT | {StopReason.CANCELLED}
 """Reasons for which a model call for last words may still be on its way when the run closes."""
@@ -38,16 +40,27 @@ ENDS_WITH_WORDS = AT_A_LIMIT | {StopReason.ANSWERED, StopReason.MODEL_REFUSED}
 
 
 class JournalActivities:
-    """Holds the journal, and the tools, which alone know whether a lost write happened."""
+    """Holds the journal, and the tools, which alone know whether a lost write happened.
+
+    `notifies`: there is somebody to be told when a run waits for people.
+    """
 
     def __init__(
-        self, journal: Journal, tools: Tools, model_name: str, system_prompt: str, price: Price | None = None
+        self,
+        journal: Journal,
+        tools: Tools,
+        models: Models,
+        system_prompt: str,
+        prices: Mapping[str, Price] = MappingProxyType({}),
+        *,
+        notifies: bool = False,
     ) -> None:
         self._journal = journal
         self._tools = tools
-        self._model_name = model_name
+        self._models = models
         self._system_prompt = system_prompt
-        self._price = price
+        self._prices = prices
+        self._notifies = notifies
 
     @activity.defn
     async def open_run(self, order: OpenRun) -> Opened:
@@ -80,7 +93,7 @@ class JournalActivities:
                 # A worker with another model or other tools was faster; what it wrote stands, and a retry finds it.
                 raise JournalError(f"Run {order.run} is being opened by another attempt.") from None
             fresh = [message for message in order.messages if _is_fresh(known.get(message_key(message.id)), order.run)]
-            return Opened(self._journal.id, len({message.id for message in fresh}))
+            return Opened(self._journal.id, len({message.id for message in fresh}), notifies=self._notifies)
 
     def _started(self, order: OpenRun) -> NewEntry:
         return NewEntry(
@@ -89,13 +102,20 @@ class JournalActivities:
             at=datetime.fromtimestamp(order.started_at, UTC),
             data={
                 "user": {"id": order.user.id, "name": order.user.name, "roles": list(order.user.roles)},
-                "model": self._model_name,
+                "model": self._model_name(order.mode.model),
                 "system": self._system_prompt,
                 "tools": [spec.name for spec in self._tools.specs(order.user, order.mode.only)],
                 "limits": asdict(order.limits),
                 "mode": asdict(order.mode),
             },
         )
+
+    def _model_name(self, wanted: str) -> str:
+        """What thinks in this run. Of a model that isn't there the first call of it will say so."""
+        try:
+            return self._models(wanted).name
+        except ModelError:
+            return wanted
 
     async def _owed(self, left: OpenCall, never_started: ErrorCode, now: datetime) -> NewEntry:
         """The result of a call that nobody runs any more. Of a write that was running, its tool is asked."""
@@ -167,15 +187,24 @@ class JournalActivities:
                 # A belated attempt: the run may have gone on, and the calls that are open now are not to be cancelled.
                 return Done()
             answer, left = await asyncio.to_thread(self._last_word, session, order, now)
+            price = await asyncio.to_thread(self._price, session, order.run)
             owed = [await self._owed(call, ErrorCode.CANCELLED, now) for call in left]
             said = await asyncio.to_thread(message_entries, self._journal, session, order.messages, now)
             await asyncio.to_thread(
                 self._journal.append,
                 session,
                 order.run,
-                [*owed, *said, _stopped(order, answer, now, self._price)],
+                [*owed, *said, _stopped(order, answer, now, price)],
             )
         return Done()
+
+    def _price(self, session: str, run: str) -> Price | None:
+        """Of the model that the run began with."""
+        if not self._prices:
+            return None
+        key = started_key(run)
+        started = self._journal.find(session, [key]).get(key)
+        return self._prices.get(str(started.data["model"])) if started else None
 
     def _last_word(self, session: str, order: CloseRun, now: datetime) -> tuple[str, list[OpenCall]]:
         """What the run has to say, and the calls that it leaves open."""

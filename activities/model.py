@@ -21,7 +21,7 @@ from opspilot.core.interrupts import Principal
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import Finish, Json, ModelReply, ModelRequest, SystemMessage
 from opspilot.core.outcomes import model_outcome
-from opspilot.core.ports import Journal, Model, Tools
+from opspilot.core.ports import Journal, Model, Models, Tools
 from opspilot.core.room import make_room
 from opspilot.core.verdicts import reply_entries
 
@@ -35,12 +35,12 @@ MOST_CALLS = 128
 
 
 class ModelActivities:
-    """Holds the model, the tools that judge its calls, and the journal that remembers both."""
+    """Holds the models, the tools that judge their calls, and the journal that remembers both."""
 
-    def __init__(self, journal: Journal, tools: Tools, model: Model) -> None:
+    def __init__(self, journal: Journal, tools: Tools, models: Models) -> None:
         self._journal = journal
         self._tools = tools
-        self._model = model
+        self._models = models
         self._entries: OrderedDict[str, tuple[Entry, ...]] = OrderedDict()
 
     @activity.defn
@@ -80,10 +80,12 @@ class ModelActivities:
         """What the model says, also if it fails for good, and what is to be recorded of the call itself."""
         began = time.monotonic()
         draft = DraftWriter(self._journal, session, order.run, order.step, activity.info().attempt)
-        more: dict[str, Json] = {"model": self._model.name}
+        more: dict[str, Json] = {}
         try:
+            model = self._models(order.mode.model)
+            more["model"] = model.name
             async with draft, asyncio.timeout(own_limit_seconds()):
-                reply = await self._asked(request, draft)
+                reply = await self._asked(model, request, draft)
         except TimeoutError:
             reply = ModelReply(draft.text)
             more |= {"stop": StopReason.TIMEOUT.value, "detail": "The model did not finish in the time that was left."}
@@ -100,9 +102,9 @@ class ModelActivities:
         more["latency_ms"] = round((time.monotonic() - began) * 1000)
         return reply, more
 
-    async def _asked(self, request: ModelRequest, draft: DraftWriter) -> ModelReply:
+    async def _asked(self, model: Model, request: ModelRequest, draft: DraftWriter) -> ModelReply:
         try:
-            reply = await self._model.reply(request, draft.write)
+            reply = await model.reply(request, draft.write)
             if len(reply.calls) > MOST_CALLS:
                 raise ModelError(ModelFault.BAD_REPLY, f"It proposed {len(reply.calls)} calls at once.", retryable=True)
             return reply
@@ -110,7 +112,7 @@ class ModelActivities:
             raise
         except Exception as error:  # noqa: BLE001 whatever an adapter does, a run ends with a sentence
             activity.logger.exception("the model adapter failed")
-            sentence = f"The adapter of {self._model.name} failed ({type(error).__name__}); the worker's log says more."
+            sentence = f"The adapter of {model.name} failed ({type(error).__name__}); the worker's log says more."
             raise ModelError(ModelFault.BAD_REPLY, sentence, retryable=True, text=draft.text) from None
 
     def _recorded(self, session: str, order: CallModel, key: str) -> ModelOutcome | None:

@@ -14,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 from activities.failures import journal_failures
 from activities.heartbeat import heartbeating, own_limit_seconds
 from activities.records import recorded_call
-from opspilot.core.calls import Effect, digest, idempotency_key, round_name
+from opspilot.core.calls import Effect, Gate, digest, idempotency_key, round_name
 from opspilot.core.contract import RunTool, ToolOutcome
 from opspilot.core.entries import (
     VOID,
@@ -32,7 +32,8 @@ from opspilot.core.messages import Json
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import result_entry, tool_outcome
 from opspilot.core.ports import CallContext, Journal, ToolReturn, Tools
-from opspilot.core.verdicts import interrupt_data
+from opspilot.core.terms import terms_of
+from opspilot.core.verdicts import Asking, interrupt_data
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ class ToolActivities:
             raise JournalBehind("The journal does not know that this run started.")
         answers = [found[key] for key in questions if key in found]
         arguments = answers[-1].data["arguments"] if answers else proposed.data["arguments"]
+        if proposed.data["gate"] == Gate.CONFIRM and not answers:
+            raise JournalConflict(f"Call {order.call} needs a person's agreement and has none; nothing was run.")
         if digest(arguments) != order.digest:
             raise JournalConflict(
                 f"Call {order.call} was agreed on with other arguments than the journal holds; nothing was run."
@@ -144,6 +147,8 @@ class ToolActivities:
         now = datetime.now(UTC)
         name = ready.proposed.data["name"]
         if returned.interrupt is not None:
+            verdict = ready.proposed.data
+            terms = terms_of(verdict.get("terms", {}))
             question = interrupt_data(
                 order.run,
                 round_name(order.call, order.round),
@@ -151,9 +156,10 @@ class ToolActivities:
                 self._tools.redact(ready.arguments),
                 kind=returned.interrupt.type,
                 reason=returned.interrupt.reason,
+                asking=Asking(verdict["rule"], terms, ready.principal.id, now, self._tools.schema(name)),
                 payload=returned.interrupt.payload,
-                seconds=seconds,
             )
+            question["duration_ms"] = round(seconds * 1000)
             key = interrupt_key(order.run, order.call, order.round)
             entry = NewEntry(key, Kind.INTERRUPT_OPENED, now, question, ready.proposed.step, order.call)
             (written,) = self._journal.append(ready.session, order.run, [entry])

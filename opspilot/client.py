@@ -9,7 +9,7 @@ import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, TypeVar
 
@@ -62,6 +62,7 @@ from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Answer, Principal
 from opspilot.core.limits import Limits
 from opspilot.core.ports import Draft
+from opspilot.core.signatures import signed
 from opspilot.journal.queries import InterruptRow, SessionRow
 from opspilot.journal.store import SqlJournal
 from opspilot.texts.language import text as say
@@ -101,7 +102,10 @@ def new_session() -> str:
 
 
 class OpsPilot:
-    """What one person may do. Every method raises `OpsPilotError` with a sentence for that person, and nothing else."""
+    """What one person may do. Every method raises `OpsPilotError` with a sentence for that person, and nothing else.
+
+    With a `key` answers are signed: only a server that has authenticated this person has one.
+    """
 
     def __init__(
         self,
@@ -110,12 +114,14 @@ class OpsPilot:
         principal: Principal,
         task_queue: str = TASK_QUEUE,
         redact: Callable[[str], str] = str,
+        key: bytes | None = None,
     ) -> None:
         self._temporal = temporal
         self._journal = journal
         self._principal = principal
         self._task_queue = task_queue
         self._redact = redact
+        self._key = key
 
     # ---------------------------------------------------------------- saying something
 
@@ -157,6 +163,9 @@ class OpsPilot:
 
         When no worker takes it, it is left as a signal, with the same id, for the one that comes back.
         """
+        if self._key is not None:
+            run = (await self.session(session)).current_run
+            answer = signed(replace(answer, principal=self._principal), self._key, session, run)
         handle = self._temporal.get_workflow_handle(session)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):

@@ -8,35 +8,42 @@ gets its observation, and is raised again at the very end.
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+from temporalio.exceptions import ActivityError
 
 from activities.answers import AnswerActivities
+from activities.asking import AskingActivities
 from activities.journal import JournalActivities
 from activities.model import ModelActivities
+from activities.notifying import NotifyingActivities
 from activities.tools import ToolActivities
 from opspilot.core import contract, decisions, events, loop
-from opspilot.core.errors import JournalBehind
 from opspilot.core.interrupts import Answer
-from opspilot.core.limits import StopReason, sentence
+from opspilot.core.limits import StopReason, extended, go_on, sentence
 from opspilot.core.messages import Usage
-from opspilot.core.state import CallState, Phase, RunState, Stage
-from workflows import bounds
-from workflows.details import details
+from opspilot.core.state import RunState
+from opspilot.core.terms import RungKind
+from workflows import bounds, door
+from workflows.details import details, open_questions, run_status
+from workflows.failing import failure
 
 Outcome = TypeVar("Outcome")
 
 STATUS = SearchAttributeKey.for_keyword(contract.SearchAttribute.STATUS.value)
 STOP_REASON = SearchAttributeKey.for_keyword(contract.SearchAttribute.STOP_REASON.value)
+DUE_AT = SearchAttributeKey.for_datetime(contract.SearchAttribute.DUE_AT.value)
 WAITING_FOR = SearchAttributeKey.for_keyword_list(contract.SearchAttribute.WAITING_FOR.value)
 
-MAX_WAITING_ANSWERS = 50
-"""Unchecked answers that a run holds; more are refused at the door, so that a flood costs no history."""
+NOTICES = {
+    RungKind.REMIND: contract.Notice.REMINDED,
+    RungKind.ESCALATE: contract.Notice.ESCALATED,
+    RungKind.EXPIRE: contract.Notice.EXPIRED,
+}
 
 
 @workflow.defn(name=contract.AGENT_WORKFLOW)
@@ -49,6 +56,7 @@ class AgentWorkflow:
         self._limits = request.limits
         self._state = request.carried or RunState()
         self._run = workflow.info().first_execution_run_id
+        self._told: set[str] = set()
 
     @workflow.run
     async def run(self, request: contract.RunRequest) -> contract.RunResult:
@@ -56,7 +64,7 @@ class AgentWorkflow:
         del request
         while True:
             decision = loop.decide(self._state, self._limits)
-            workflow.set_current_details(details(self._state, decision))
+            workflow.set_current_details(details(workflow.info().workflow_id, self._state, decision))
             if isinstance(decision, decisions.End):
                 await self._wait(workflow.all_handlers_finished)
                 if not self._state.inbox:
@@ -70,7 +78,7 @@ class AgentWorkflow:
             try:
                 await self._perform(decision)
             except ActivityError as error:
-                self._apply(_failure(error))
+                self._apply(failure(error))
             except Exception:  # noqa: BLE001 a fault of ours ends the run with a sentence, it does not hang it
                 workflow.logger.exception("fault in the workflow")
                 self._apply(events.Failed(StopReason.INTERNAL_ERROR, ""))
@@ -92,12 +100,7 @@ class AgentWorkflow:
     @send_message.validator
     def check_message(self, message: contract.UserMessage) -> None:
         """Refuse what can't be read."""
-        if not message.id or not message.text.strip():
-            raise ApplicationError("A message needs an id and a text.", type="MessageRefused")
-        if len(message.text.encode()) > contract.MAX_MESSAGE_BYTES:
-            raise ApplicationError("A message may have 256 KiB at most.", type="MessageRefused")
-        if sum(map(contract.json_bytes, (*self._state.inbox, message))) > contract.MAX_UNREAD_BYTES:
-            raise ApplicationError("Too much is unread; say this again in a moment.", type="MessageRefused")
+        door.check_message(self._state, message)
 
     @workflow.update(
         name=contract.ANSWER,
@@ -108,28 +111,19 @@ class AgentWorkflow:
     )
     def answer(self, answer: Answer) -> contract.AnswerReceipt:
         """Take an answer; whether it is good is found out next."""
-        self._apply(events.AnswerArrived(answer))
+        self._take(answer)
         return contract.AnswerReceipt("Accepted, being checked.")
 
     @answer.validator
     def check_answer(self, answer: Answer) -> None:
         """Refuse what is wrong on its face."""
-        if contract.json_bytes(answer) > contract.MAX_ANSWER_BYTES:
-            raise ApplicationError("An answer may have 16 KiB at most.", type="AnswerRefused")
-        call = self._state.open_under(answer.interrupt)
-        # The journal shows a question a moment before its activity returns; a digest proves that it was seen there.
-        if call is None or (call.stage is not Stage.ASKED and not answer.digest):
-            raise ApplicationError(f"Question {answer.interrupt} is not open (any more).", type="AnswerRefused")
-        if call.stage is Stage.ASKED and answer.digest and answer.digest != call.shown:
-            raise ApplicationError("This answer is for something else than what is asked now.", type="AnswerRefused")
-        if len(self._state.answers) >= MAX_WAITING_ANSWERS:
-            raise ApplicationError("Too many answers are being checked; try again in a moment.", type="AnswerRefused")
+        door.check_answer(self._state, answer, _now())
 
     @workflow.signal(name=contract.ANSWER_SIGNAL, description="As the update `answer`, for when no worker is up.")
     def answer_signal(self, answer: Answer) -> None:
         """The same door for callers that can't wait for a worker."""
-        if len(self._state.answers) < MAX_WAITING_ANSWERS and contract.json_bytes(answer) <= contract.MAX_ANSWER_BYTES:
-            self._apply(events.AnswerArrived(answer))
+        if door.has_room(self._state, answer):
+            self._take(answer)
 
     @workflow.signal(
         name=contract.STOP,
@@ -143,24 +137,7 @@ class AgentWorkflow:
     @workflow.query(name=contract.STATUS, description="What the run is doing and waiting for.")
     def status(self) -> contract.RunStatus:
         """What the run is doing now."""
-        state, info = self._state, workflow.info()
-        decision = loop.decide(state, self._limits)
-        waiting = isinstance(decision, decisions.AskHuman)
-        done = state.phase is Phase.ENDED
-        return contract.RunStatus(
-            status=contract.Status.DONE if done else contract.Status.WAITING if waiting else contract.Status.RUNNING,
-            run=self._run,
-            journal=state.journal,
-            step=state.step,
-            doing=type(decision).__name__,
-            questions=tuple(
-                contract.OpenQuestion(state.interrupt(call), call.tool, call.shown) for call in state.questions
-            ),
-            usage=state.usage,
-            active_seconds=state.active_now,
-            history_events=info.get_current_history_length(),
-            history_bytes=info.get_current_history_size(),
-        )
+        return run_status(self._run, self._state, loop.decide(self._state, self._limits))
 
     # ------------------------------------------------------------ performing
 
@@ -194,22 +171,27 @@ class AgentWorkflow:
                     workflow.start_activity_method(JournalActivities.record, record, **bounds.journal("not run"))
                 )
                 self._apply(events.Unrun(tuple((call.index, code) for call, code in observations)))
-            case decisions.JudgeAnswer(answer):
-                judge = contract.JudgeAnswer(self._run, answer)
-                judged = await self._finish(
-                    workflow.start_activity_method(
-                        AnswerActivities.judge, judge, **bounds.journal(f"answer to {answer.interrupt}")
-                    )
-                )
-                self._apply(events.AnswerChecked(judged))
-            case decisions.AskHuman(questions):
-                await self._ask(questions)
+            case decisions.JudgeAnswer(answer, after_seconds):
+                await self._judge(answer, after_seconds)
+            case decisions.AskHuman(until=until):
+                await self._ask(until)
+            case decisions.AskToGoOn(reason, nth):
+                await self._ask_to_go_on(reason, nth)
+            case decisions.Climb():
+                await self._climb(decision)
             case decisions.Close(reason, messages):
                 await self._close(reason, messages)
 
     async def _think(self, decision: decisions.Think) -> None:
         final = decision.final is not None
-        order = contract.CallModel(self._run, decision.step, self._request.mode, decision.messages, decision.final)
+        order = contract.CallModel(
+            run=self._run,
+            step=decision.step,
+            mode=self._request.mode,
+            messages=decision.messages,
+            final=decision.final,
+            grants=self._state.grants.count(StopReason.BUDGET),
+        )
         handle = workflow.start_activity_method(
             ModelActivities.call_model, order, **bounds.model(decision.step, decision.seconds, final=final)
         )
@@ -223,14 +205,16 @@ class AgentWorkflow:
         try:
             outcome = handle.result()
         except ActivityError as error:
-            failure = _failure(error)
-            if failure.reason is not StopReason.MODEL_FAILED:
+            failed = failure(error)
+            if failed.reason is not StopReason.MODEL_FAILED:
                 raise
-            outcome = contract.ModelOutcome(Usage(), 0.0, stop=StopReason.MODEL_FAILED, detail=failure.detail)
+            outcome = contract.ModelOutcome(Usage(), 0.0, stop=StopReason.MODEL_FAILED, detail=failed.detail)
             # Nobody knows whether it got as far as recording them: they stay unread, and are recorded on closing.
-            self._apply(events.ModelAnswered(outcome, 0, final))
+            self._apply(events.ModelAnswered(outcome, 0, final, _now()))
             return
-        self._apply(events.ModelAnswered(outcome, len(decision.messages), final))
+        if outcome.notice:
+            self._notify(contract.Notify(self._run, contract.Notice.BUDGET, text=outcome.notice))
+        self._apply(events.ModelAnswered(outcome, len(decision.messages), final, _now()))
 
     async def _run_batch(self, calls: tuple[decisions.ToRun, ...]) -> None:
         handles = [
@@ -262,7 +246,7 @@ class AgentWorkflow:
                     outcome = handle.result()
                 except (ActivityError, asyncio.CancelledError) as error:
                     outcome = await self._settle(each, error)
-                self._apply(events.CallEnded(each.call.index, outcome, counted_seconds))
+                self._apply(events.CallEnded(each.call.index, outcome, counted_seconds, _now()))
                 counted_seconds = max(counted_seconds, outcome.active_seconds)
 
     async def _any_ended(self, handles: list[workflow.ActivityHandle[contract.ToolOutcome]]) -> None:
@@ -286,15 +270,70 @@ class AgentWorkflow:
         options = bounds.settle(lost.call, at_once=self._stopping)
         return workflow.start_activity_method(JournalActivities.settle, order, **options)
 
-    async def _ask(self, questions: tuple[CallState, ...]) -> None:
-        waiting_for = sorted({call.tool[:100] for call in questions})
+    async def _judge(self, answer: Answer, after_seconds: float) -> None:
+        if after_seconds:
+            await self._wait(lambda: self._stopping, after_seconds, "too many answers that were no good")
+        judge = contract.JudgeAnswer(self._run, answer)
+        judged = await self._finish(
+            workflow.start_activity_method(
+                AnswerActivities.judge, judge, **bounds.journal(f"answer to {answer.interrupt}")
+            )
+        )
+        self._apply(events.AnswerChecked(judged, _now()))
+
+    async def _ask(self, until: float | None) -> None:
+        questions = open_questions(self._state)
+        attributes: list[SearchAttributeUpdate[Any]] = [
+            STATUS.value_set(contract.Status.WAITING.value),
+            WAITING_FOR.value_set(sorted({(question.tool or "limit")[:100] for question in questions})),
+        ]
+        expiries = [question.expires_at for question in questions if question.expires_at is not None]
+        due = [DUE_AT.value_set(datetime.fromtimestamp(min(expiries), UTC))] if expiries else []
+        workflow.upsert_search_attributes([*attributes, *due])
+        for question in questions:
+            if question.interrupt not in self._told:
+                self._told.add(question.interrupt)
+                self._notify(contract.Notify(self._run, contract.Notice.ASKED, question.interrupt))
+        heard = await self._wait(
+            lambda: bool(self._state.answers) or self._stopping or workflow.info().is_continue_as_new_suggested(),
+            None if until is None else max(0.0, until - _now()),
+            "next reminder, escalation or expiry",
+        )
+        if not heard and until is not None:
+            self._apply(events.TimePassed(max(until, _now())))
+        over = [DUE_AT.value_unset()] if due else []
         workflow.upsert_search_attributes(
-            [STATUS.value_set(contract.Status.WAITING.value), WAITING_FOR.value_set(waiting_for)]
+            [STATUS.value_set(contract.Status.RUNNING.value), WAITING_FOR.value_unset(), *over]
         )
-        await self._wait(
-            lambda: bool(self._state.answers) or self._stopping or workflow.info().is_continue_as_new_suggested()
+
+    async def _ask_to_go_on(self, reason: StopReason, nth: int) -> None:
+        detail = self._state.detail if self._state.must_ask else ""
+        order = contract.AskToGoOn(self._run, nth, reason, go_on(reason, self._limits, detail), _now())
+        asked = await self._finish(
+            workflow.start_activity_method(
+                AskingActivities.ask_to_go_on, order, **bounds.journal("ask whether to go on")
+            )
         )
-        workflow.upsert_search_attributes([STATUS.value_set(contract.Status.RUNNING.value), WAITING_FOR.value_unset()])
+        self._apply(events.AskedToGoOn(asked, _now()))
+
+    async def _climb(self, climb: decisions.Climb) -> None:
+        rung = climb.rung
+        order = contract.Climb(self._run, climb.interrupt, rung.kind, rung.role, rung.stops, _now())
+        await self._finish(
+            workflow.start_activity_method(
+                AskingActivities.climb, order, **bounds.journal(f"{rung.kind} {climb.interrupt}")
+            )
+        )
+        self._notify(contract.Notify(self._run, NOTICES[rung.kind], climb.interrupt))
+        self._apply(events.Climbed(climb.interrupt, rung))
+
+    def _notify(self, order: contract.Notify) -> None:
+        """Have people told. The run doesn't wait for it, and doesn't mind when it fails."""
+        if self._state.notifies:
+            handle = workflow.start_activity_method(
+                NotifyingActivities.notify, order, **bounds.notification(f"{order.notice} {order.interrupt}".strip())
+            )
+            handle.add_done_callback(_looked_at)
 
     async def _close(self, reason: StopReason, messages: tuple[contract.UserMessage, ...]) -> None:
         state = self._state
@@ -303,7 +342,7 @@ class AgentWorkflow:
             nth=state.closes + 1,
             at=workflow.now().timestamp(),
             reason=reason,
-            message=sentence(reason, self._limits, state.detail),
+            message=self._sentence(reason),
             steps=state.steps_now,
             step=state.step,
             usage=state.usage,
@@ -349,6 +388,12 @@ class AgentWorkflow:
     def _stopping(self) -> bool:
         return self._state.stop is StopReason.CANCELLED
 
+    def _take(self, answer: Answer) -> None:
+        self._apply(events.AnswerArrived(replace(answer, at=_now())))
+
+    def _sentence(self, reason: StopReason) -> str:
+        return sentence(reason, extended(self._limits, self._state.grants), self._state.detail)
+
     def _history_is_long(self, decision: decisions.Decision) -> bool:
         """Only between steps, or while people are asked: nothing is in flight then."""
         suggested = workflow.info().is_continue_as_new_suggested()
@@ -365,25 +410,21 @@ class AgentWorkflow:
         return contract.RunResult(
             stop_reason=reason,
             answer=state.answer,
-            message=state.detail if not state.opened and state.detail else sentence(reason, self._limits, state.detail),
+            message=state.detail if not state.opened and state.detail else self._sentence(reason),
             steps=state.steps_now,
             usage=state.usage,
         )
 
 
+def _looked_at(handle: "asyncio.Task[contract.Done]") -> None:
+    """A task whose error nobody looks at complains when it is forgotten."""
+    if not handle.cancelled():
+        handle.exception()
+
+
+def _now() -> float:
+    return workflow.now().timestamp()
+
+
 def _all_ended(handles: list[workflow.ActivityHandle[contract.ToolOutcome]]) -> bool:
     return all(handle.done() for handle in handles)
-
-
-def _failure(error: ActivityError) -> events.Failed:
-    cause = error.cause
-    if isinstance(cause, ApplicationError):
-        if cause.type == JournalBehind.__name__:
-            return events.Failed(StopReason.JOURNAL_BEHIND, cause.message)
-        if bounds.is_ours(error):
-            return events.Failed(StopReason.INTERNAL_ERROR, cause.message)
-        if error.activity_type == "call_model":
-            return events.Failed(StopReason.MODEL_FAILED, cause.message)
-    if error.activity_type == "call_model":
-        return events.Failed(StopReason.MODEL_FAILED, "No model call came to an end in the time allowed.")
-    return events.Failed(StopReason.INTERNAL_ERROR, f"The activity {error.activity_type} did not succeed.")

@@ -8,6 +8,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 from temporalio.exceptions import TimeoutError as TemporalTimeout
 from temporalio.workflow import ActivityCancellationType
 
+from activities.notifying import ATTEMPTS
 from opspilot.core.calls import Effect
 from opspilot.core.errors import JournalBehind, JournalConflict, StaleRun
 from opspilot.core.observations import ErrorCode
@@ -81,6 +82,18 @@ def tool(call: CallState, seconds: float) -> Bounds:
             ActivityCancellationType.WAIT_CANCELLATION_COMPLETED if write else ActivityCancellationType.TRY_CANCEL
         ),
         summary=call.summary[:200],
+    )
+
+
+def notification(summary: str) -> Bounds:
+    """Telling people: a few attempts within minutes, and then the journal says that it did not work."""
+    return Bounds(
+        start_to_close_timeout=timedelta(seconds=60),
+        schedule_to_close_timeout=timedelta(minutes=30),
+        retry_policy=RetryPolicy(
+            initial_interval=timedelta(seconds=2), backoff_coefficient=4.0, maximum_attempts=ATTEMPTS
+        ),
+        summary=f"notify: {summary}"[:200],
     )
 
 

@@ -1,15 +1,55 @@
-"""What a run says of itself in Temporal's web console: a few lines of Markdown."""
+"""What a run says of itself: its status, and a few lines of Markdown for Temporal's web console."""
 
-from opspilot.core import decisions
-from opspilot.core.state import CallState, RunState
+from temporalio import workflow
+
+from opspilot.core import contract, decisions
+from opspilot.core.state import CallState, Phase, RunState
+
+DOING: dict[type, str] = {
+    decisions.AwaitMessage: "waiting for a first message",
+    decisions.OpenRun: "opening the run",
+    decisions.AskHuman: "**waiting for you**",
+    decisions.End: "ended",
+}
 
 
-def details(state: RunState, decision: decisions.Decision) -> str:
+def run_status(run: str, state: RunState, decision: decisions.Decision) -> contract.RunStatus:
+    """What the run is doing now."""
+    waiting = isinstance(decision, decisions.AskHuman)
+    done = state.phase is Phase.ENDED
+    return contract.RunStatus(
+        status=contract.Status.DONE if done else contract.Status.WAITING if waiting else contract.Status.RUNNING,
+        run=run,
+        journal=state.journal,
+        step=state.step,
+        doing=type(decision).__name__,
+        questions=open_questions(state),
+        usage=state.usage,
+        active_seconds=state.active_now,
+        history_events=workflow.info().get_current_history_length(),
+        history_bytes=workflow.info().get_current_history_size(),
+    )
+
+
+def open_questions(state: RunState) -> tuple[contract.OpenQuestion, ...]:
+    """What people are asked."""
+    tools = {state.interrupt(call): call.tool for call in state.questions}
+    return tuple(
+        contract.OpenQuestion(name, tools.get(name, ""), state.shown(name) or "", wait.expires_at)
+        for name, wait in state.waits.items()
+    )
+
+
+def details(session: str, state: RunState, decision: decisions.Decision) -> str:
     """Step, what it is doing, and for each open question how to answer it."""
     lines = [f"**Step {state.step}** · {_doing(decision)}"]
     if state.inbox:
         lines.append(f"Unread messages: {len(state.inbox)}")
-    lines += [_question(state, call) for call in state.questions]
+    lines += [_question(session, state, call) for call in state.questions]
+    if limit := state.open_limit_question:
+        lines.append(
+            f"Question `{limit.interrupt}`: may the run go on beyond its limit?\n\n{_how(session, limit.interrupt)}"
+        )
     if state.detail:
         lines.append(state.detail)
     return "\n\n".join(lines)
@@ -17,30 +57,29 @@ def details(state: RunState, decision: decisions.Decision) -> str:
 
 def _doing(decision: decisions.Decision) -> str:
     match decision:
-        case decisions.AwaitMessage():
-            return "waiting for a first message"
-        case decisions.OpenRun():
-            return "opening the run"
         case decisions.Think(final=None):
             return "the model is thinking"
         case decisions.Think(final=reason):
             return f"last words at a limit ({reason})"
         case decisions.RunBatch(calls):
             return "running " + "; ".join(f"`{each.call.summary}`" for each in calls)
-        case decisions.AskHuman():
-            return "**waiting for you**"
+        case decisions.AskToGoOn(reason):
+            return f"asking whether to go on beyond a limit ({reason})"
+        case decisions.Climb(interrupt, rung=rung):
+            return f"{rung.kind}: question {interrupt} has waited too long"
         case decisions.Close(reason):
             return f"closing ({reason})"
-        case decisions.End():
-            return "ended"
-    return "settling calls"
+    return DOING.get(type(decision), "settling calls")
 
 
-def _question(state: RunState, call: CallState) -> str:
+def _question(session: str, state: RunState, call: CallState) -> str:
     interrupt = state.interrupt(call)
+    return f"Question `{interrupt}`: `{call.summary}`\n\n{_how(session, interrupt)}"
+
+
+def _how(session: str, interrupt: str) -> str:
     return (
-        f"Question `{interrupt}`: `{call.summary}`\n\n"
-        f"Answer with `opspilot answer <session> --call {state.name(call)} --approve` "
+        f"Answer with `opspilot answer {session} --call {interrupt.partition('#')[0]} --approve` "
         "(or `--reject`, `--set key=value`), "
         f'or send the update `answer`: `{{"id": "new-id", "interrupt": "{interrupt}", "action": "reject", '
         f'"principal": {{"id": "me"}}}}`'

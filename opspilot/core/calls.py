@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from opspilot.core.messages import Json, ProtocolCall
 from opspilot.core.observations import ErrorCode
+from opspilot.core.terms import Terms
 
 MAX_DEPTH = 100
 """Arguments nested deeper are refused: what one stack can still parse, a deeper one can't encode any more."""
@@ -32,7 +34,8 @@ class Gate(StrEnum):
 class Verdict:
     """What was decided about a call before anything ran, made once and recorded.
 
-    `rule` names what decided. With `deny` and `invalid`, `code` and `message` become the call's observation.
+    `rule` names what decided. With `deny` and `invalid`, `code` and `message` become the call's observation; with
+    `confirm`, `message` is what the person is asked, and `terms` say which person.
     """
 
     gate: Gate
@@ -44,6 +47,7 @@ class Verdict:
     timeout_seconds: float = 30.0
     code: ErrorCode | None = None
     message: str = ""
+    terms: Terms = Terms()
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,10 @@ def digest(value: Json) -> str:
     return hashlib.blake2b(canonical_json(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+INTERRUPT = re.compile(r"(limit|[1-9][0-9]{0,8}\.[1-9][0-9]{0,8})#(0|[1-9][0-9]{0,8})")
+"""A question's name as we write it: what asks, and its round. Under another spelling (`1.1#01`) it would be another."""
+
+
 def call_name(step: int, index: int) -> str:
     """`"3.1"`: the first call of step 3. Both count from 1."""
     return f"{step}.{index}"
@@ -120,6 +128,11 @@ def round_name(call: str, round_: int) -> str:
     Round 0 is what comes before a call may run: `"3.1#0"` is the question of a verdict that holds it.
     """
     return f"{call}#{round_}"
+
+
+def limit_interrupt(nth: int) -> str:
+    """`"limit#1"`: the question whether a run may go on beyond a limit, the first that it asked."""
+    return round_name("limit", nth)
 
 
 def idempotency_key(run: str, call: str, round_: int) -> str:

@@ -14,6 +14,7 @@ from opspilot.core.limits import Limits, StopReason
 from opspilot.core.messages import Usage
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import QueuedMessage, RunState
+from opspilot.core.terms import Ladder, RungKind
 
 TASK_QUEUE = "opspilot"
 AGENT_WORKFLOW = "AgentWorkflow"
@@ -130,11 +131,12 @@ class Stop:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """An interrupt that waits for a person."""
+    """An interrupt that waits for a person; `tool` is empty when it is about a limit. `expires_at`: None is never."""
 
     interrupt: str
     tool: str
     digest: str
+    expires_at: float | None = None
 
 
 @dataclass(frozen=True)
@@ -170,29 +172,38 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class Opened:
-    """`new_messages` of those given were not in the journal before. `refused`: why this run may not go on."""
+    """`new_messages` of those given were not in the journal before. `refused`: why this run may not go on.
+
+    `notifies`: there is somebody to be told when the run waits for people.
+    """
 
     journal: str
     new_messages: int
     refused: str = ""
+    notifies: bool = False
 
 
 @dataclass(frozen=True)
 class CallModel:
-    """`call_model`. `final` names the limit that was met: a last turn without tools."""
+    """`call_model`. `final` names the limit that was met: a last turn without tools.
+
+    `grants` is how often a person has agreed to go on although a budget was used up.
+    """
 
     run: str
     step: int
     mode: Mode
     messages: tuple[UserMessage, ...] = ()
     final: StopReason | None = None
+    grants: int = 0
 
 
 @dataclass(frozen=True)
 class JudgedCall:
     """A proposed call with its verdict. `code` is set when it has its observation already.
 
-    `digest` is of the arguments; `shown` is what an approval must carry when the verdict holds the call for one.
+    `digest` is of the arguments; `shown` is what an approval must carry when the verdict holds the call for one, and
+    `ladder` what happens while nobody gives it.
     """
 
     name: str
@@ -206,11 +217,16 @@ class JudgedCall:
     idempotent: bool = False
     code: ErrorCode | None = None
     shown: str = ""
+    ladder: Ladder = ()
 
 
 @dataclass(frozen=True)
 class ModelOutcome:
-    """What the workflow needs of a reply. `answer` (cut to size) is there only without calls. `stop` ends the run."""
+    """What the workflow needs of a reply. `answer` (cut to size) is there only without calls. `stop` ends the run.
+
+    `refused`: the model was not called, since somebody's budget is used up; a person is asked about it. `notice` is
+    what people should be told of a budget that will be.
+    """
 
     usage: Usage
     active_seconds: float
@@ -218,6 +234,8 @@ class ModelOutcome:
     answer: str = ""
     stop: StopReason | None = None
     detail: str = ""
+    refused: bool = False
+    notice: str = ""
 
 
 @dataclass(frozen=True)
@@ -241,6 +259,7 @@ class ToolOutcome:
     digest: str = ""
     code: ErrorCode | None = None
     interrupted: bool = False
+    ladder: Ladder = ()
 
 
 @dataclass(frozen=True)
@@ -263,9 +282,11 @@ class JudgeAnswer:
 
 @dataclass(frozen=True)
 class AnswerJudged:
-    """`accepted` False: recorded as ignored, the question stays open. With new arguments `digest` and `summary` change.
+    """`accepted` False: the question stays open. With new arguments `digest` and `summary` change.
 
-    `code` is the observation that the answer already gave the call (rejected, or edited into something not allowed).
+    It was no good, and is recorded as ignored; unless it is `counted`: an approval, of which more are needed. `code` is
+    the observation that the answer already gave the call (rejected). `asked`: what was agreed on is another call now,
+    which a person has to agree to in its turn.
     """
 
     accepted: bool
@@ -274,6 +295,59 @@ class AnswerJudged:
     summary: str = ""
     code: ErrorCode | None = None
     detail: str = ""
+    counted: bool = False
+    asked: "Asked | None" = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that is open now: the digest of what it shows, and what happens while nobody answers."""
+
+    shown: str
+    ladder: Ladder = ()
+
+
+@dataclass(frozen=True)
+class AskToGoOn:
+    """`ask_to_go_on`: ask whether the run may go on beyond a limit; the `nth` such question. `at` as in `CloseRun`."""
+
+    run: str
+    nth: int
+    reason: StopReason
+    question: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Climb:
+    """`climb`: a question has waited so long that somebody is reminded, others are asked, or it is given up."""
+
+    run: str
+    interrupt: str
+    kind: RungKind
+    role: str
+    stops: bool
+    at: float
+
+
+class Notice(StrEnum):
+    """What people are told of, wherever they are."""
+
+    ASKED = "asked"
+    REMINDED = "reminded"
+    ESCALATED = "escalated"
+    EXPIRED = "expired"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True)
+class Notify:
+    """`notify`: tell people. `interrupt` names the question; for `budget` it is empty, and `text` says what is up."""
+
+    run: str
+    notice: Notice
+    interrupt: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from typing import TypeAlias
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import StopReason
 from opspilot.core.observations import ErrorCode
-from opspilot.core.state import CallState, QueuedMessage
+from opspilot.core.state import CallState, LimitQuestion, QueuedMessage
+from opspilot.core.terms import Rung
 
 
 @dataclass(frozen=True)
@@ -59,16 +60,39 @@ class RecordUnrun:
 
 @dataclass(frozen=True)
 class JudgeAnswer:
-    """Have an answer checked."""
+    """Have an answer checked, after a pause when many were no good."""
 
     answer: Answer
+    after_seconds: float
 
 
 @dataclass(frozen=True)
 class AskHuman:
-    """Wait until a person says something."""
+    """Wait until a person says something, or until a question has waited too long (None: for ever).
+
+    `limit` is the question whether to go on beyond a limit; then no call asks anything.
+    """
 
     questions: tuple[CallState, ...]
+    limit: LimitQuestion | None
+    until: float | None
+
+
+@dataclass(frozen=True)
+class AskToGoOn:
+    """Ask whether the run may go on beyond this limit."""
+
+    reason: StopReason
+    nth: int
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Remind, escalate or give up: a question has waited for so long. `call` None: it is the one about a limit."""
+
+    interrupt: str
+    call: CallState | None
+    rung: Rung
 
 
 @dataclass(frozen=True)
@@ -84,4 +108,6 @@ class End:
     """Nothing is left to do."""
 
 
-Decision: TypeAlias = AwaitMessage | OpenRun | Think | RunBatch | RecordUnrun | JudgeAnswer | AskHuman | Close | End
+Decision: TypeAlias = (
+    AwaitMessage | OpenRun | Think | RunBatch | RecordUnrun | JudgeAnswer | AskHuman | AskToGoOn | Climb | Close | End
+)

@@ -11,7 +11,7 @@ from opspilot.core.messages import Json
 
 
 class Kind(StrEnum):
-    """Every kind of entry."""
+    """Every kind of entry. `interrupt.approved` is one approval of several; `interrupt.answered` settles a question."""
 
     RUN_STARTED = "run.started"
     USER_MESSAGE = "user.message"
@@ -22,9 +22,11 @@ class Kind(StrEnum):
     INTERRUPT_OPENED = "interrupt.opened"
     INTERRUPT_REMINDED = "interrupt.reminded"
     INTERRUPT_ESCALATED = "interrupt.escalated"
+    INTERRUPT_APPROVED = "interrupt.approved"
     INTERRUPT_ANSWERED = "interrupt.answered"
     INTERRUPT_EXPIRED = "interrupt.expired"
     ANSWER_IGNORED = "answer.ignored"
+    BUDGET_WARNED = "budget.warned"
     NOTIFICATION_SENT = "notification.sent"
     NOTIFICATION_FAILED = "notification.failed"
     RUN_STOPPED = "run.stopped"
@@ -117,8 +119,23 @@ def result_key(run: str, call: str) -> str:
 
 
 def answered_key(run: str, interrupt: str) -> str:
-    """`<run>/3.1#1/answered`."""
+    """`<run>/3.1#1/answered`: of an answer and of an expiry, so that the store itself refuses a second end."""
     return f"{run}/{interrupt}/answered"
+
+
+def approved_key(run: str, interrupt: str, nth: int) -> str:
+    """`<run>/3.1#1/approved/1`: the first of several approvals that a question needs."""
+    return f"{run}/{interrupt}/approved/{nth}"
+
+
+def climbed_key(run: str, interrupt: str, kind: Kind) -> str:
+    """`<run>/3.1#1/interrupt.reminded`."""
+    return f"{run}/{interrupt}/{kind.value}"
+
+
+def notified_key(run: str, about: str, notice: str, channel: str) -> str:
+    """`<run>/3.1#1/notified/asked/webhook`."""
+    return f"{run}/{about}/notified/{notice}/{channel}"
 
 
 def answer_ignored_key(run: str, interrupt: str, answer_id: str) -> str:

@@ -7,6 +7,7 @@
 │   ├── `StaleRun`      an entry of a run that is no longer its session's current one
 │   ├── `JournalConflict`  a key is there with other content (a Temporal reset, a crossed answer)
 │   └── `JournalBehind` the workflow knows of entries that this journal does not have
+├── `NotificationError` somebody could not be told
 └── `ModelError`        a model call that failed, with what to do about it
 """
 
@@ -40,6 +41,10 @@ class JournalConflict(JournalError):
 
 class JournalBehind(JournalError):
     """The workflow has seen entries that this journal does not hold."""
+
+
+class NotificationError(OpsPilotError):
+    """A channel did not take a notification."""
 
 
 class ModelFault(StrEnum):

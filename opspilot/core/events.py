@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from opspilot.core.contract import AnswerJudged, ModelOutcome, Opened, ToolOutcome
+from opspilot.core.contract import AnswerJudged, Asked, ModelOutcome, Opened, ToolOutcome
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import StopReason
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import QueuedMessage
+from opspilot.core.terms import Rung
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class ModelAnswered:
     outcome: ModelOutcome
     taken: int
     final: bool = False
+    at: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class ThinkingStopped:
 
 @dataclass(frozen=True)
 class CallEnded:
-    """One round of a call ended.
+    """One round of a call ended, at this moment.
 
     `counted_seconds` of its time are counted already: the longest of the calls that ran beside it and ended before.
     """
@@ -70,6 +72,7 @@ class CallEnded:
     index: int
     outcome: ToolOutcome
     counted_seconds: float = 0.0
+    at: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,30 @@ class AnswerChecked:
     """The first waiting answer was judged."""
 
     judged: AnswerJudged
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class AskedToGoOn:
+    """The question of `AskToGoOn` is in the journal."""
+
+    asked: Asked
+    at: float
+
+
+@dataclass(frozen=True)
+class TimePassed:
+    """It is this late, in seconds since the epoch by the workflow's clock."""
+
+    at: float
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """What `Climb` ordered is in the journal."""
+
+    interrupt: str
+    rung: Rung
 
 
 @dataclass(frozen=True)
@@ -120,6 +147,9 @@ Event: TypeAlias = (
     | CallEnded
     | Unrun
     | AnswerChecked
+    | AskedToGoOn
+    | TimePassed
+    | Climbed
     | RunClosed
     | CameLate
     | ThinkingStopped

@@ -18,6 +18,15 @@ class Principal:
     method: str = "local"
 
 
+ADMIN = "admin"
+"""The role that holds every other one."""
+
+
+def holds(principal: Principal, role: str) -> bool:
+    """Whether this person has a role; everybody has the empty one."""
+    return not role or role in principal.roles or ADMIN in principal.roles
+
+
 class InterruptType(StrEnum):
     """The three questions that a run can wait on."""
 
@@ -60,6 +69,8 @@ class Answer:
     """A person's reply to one interrupt, named `<call>#<round>`. `id` makes a retried delivery the same answer.
 
     `digest` binds the answer to what was shown; empty: whatever is open under that name, as local callers may say.
+    `signature` is that of the server which authenticated the principal (`core/signatures.py`). `at` is set by the run
+    that receives the answer, in seconds since the epoch, whatever the sender says.
     """
 
     id: str
@@ -69,6 +80,8 @@ class Answer:
     values: Mapping[str, Json] = field(default_factory=dict)
     comment: str = ""
     digest: str = ""
+    signature: str = ""
+    at: float = 0.0
 
 
 def shown_digest(run: str, interrupt: str, tool: str, arguments: Json) -> str:

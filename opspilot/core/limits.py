@@ -1,6 +1,7 @@
 """What bounds a run, and the sentence that a person reads when a bound is met."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -30,9 +31,17 @@ AT_A_LIMIT = frozenset(
         StopReason.TOO_MANY_FAILS,
         StopReason.LOOP_DETECTED,
         StopReason.BUDGET,
+        StopReason.EXPIRED,
     }
 )
 """Reasons after which the model gets one last turn without tools, to say what it found."""
+
+
+class OnLimit(StrEnum):
+    """What a run does at a limit: end with last words, or ask a person whether it may go on."""
+
+    STOP = "stop"
+    ASK = "ask"
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,29 @@ class Limits:
     final_turn_seconds: float = 60.0
     first_message_seconds: float = 30.0
     continue_as_new_steps: int = 50
+    on_limit: OnLimit = OnLimit.STOP
+
+
+def extended(limits: Limits, grants: Sequence[StopReason]) -> Limits:
+    """The limits after a person has agreed to go on: each time as much again of what had been used up."""
+    return replace(
+        limits,
+        steps=limits.steps * (1 + grants.count(StopReason.MAX_STEPS)),
+        active_seconds=limits.active_seconds * (1 + grants.count(StopReason.TIMEOUT)),
+        tokens=limits.tokens * (1 + grants.count(StopReason.BUDGET)),
+    )
+
+
+def go_on(reason: StopReason, limits: Limits, detail: str = "") -> str:
+    """The question to a person at a limit. `limits` are those of the run, not extended."""
+    texts = {
+        StopReason.MAX_STEPS: f"The limit of this run is reached. Go on for {limits.steps} more steps?",
+        StopReason.TIMEOUT: f"The time of this run is used up. Go on for {limits.active_seconds:g} more seconds?",
+        StopReason.TOO_MANY_FAILS: f"{limits.failures_in_a_row} tool calls in a row failed. Go on all the same?",
+        StopReason.LOOP_DETECTED: "The same call was made again and again without anything new. Go on all the same?",
+        StopReason.BUDGET: f"The budget of this run is used up. Go on for {limits.tokens} more tokens?",
+    }
+    return detail or texts[reason]
 
 
 def sentence(reason: StopReason, limits: Limits, detail: str = "") -> str:

@@ -12,7 +12,7 @@ from opspilot.core.batches import never_to_run, next_batch, runs_before_approval
 from opspilot.core.calls import Gate
 from opspilot.core.contract import JudgedCall
 from opspilot.core.decisions import (
-    AskHuman,
+    AskToGoOn,
     AwaitMessage,
     Close,
     Decision,
@@ -27,8 +27,10 @@ from opspilot.core.decisions import (
 from opspilot.core.events import (
     AnswerArrived,
     AnswerChecked,
+    AskedToGoOn,
     CallEnded,
     CameLate,
+    Climbed,
     Event,
     Failed,
     MessageArrived,
@@ -38,12 +40,23 @@ from opspilot.core.events import (
     RunOpened,
     StopRequested,
     ThinkingStopped,
+    TimePassed,
     Unrun,
 )
 from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
 from opspilot.core.observations import ErrorCode
-from opspilot.core.state import CallState, Phase, RunState, Stage
+from opspilot.core.state import CallState, Phase, RunState, Stage, with_call
 from opspilot.core.steps import end_step_when_settled, seconds_left, stop_when_out_of_time
+from opspilot.core.terms import Wait
+from opspilot.core.waiting import (
+    answer_arrived,
+    answer_checked,
+    asked_to_go_on,
+    asks_at_limit,
+    climbed,
+    time_passed,
+    wait_for_people,
+)
 
 GOES_NO_FURTHER = frozenset(
     {StopReason.CANCELLED, StopReason.MODEL_FAILED, StopReason.JOURNAL_BEHIND, StopReason.INTERNAL_ERROR}
@@ -63,18 +76,29 @@ def decide(state: RunState, limits: Limits) -> Decision:
                 return AwaitMessage(limits.first_message_seconds)
             return OpenRun(state.inbox)
         case Phase.THINKING:
-            if state.stop is not None and state.stop not in AT_A_LIMIT:
-                return _close(state)
-            if state.stop is not None:
-                # What is unread is left for after the close: it deserves counters of its own, and tools.
-                return Think(state.step, (), state.stop, limits.final_turn_seconds)
-            return Think(state.step + 1, state.inbox, None, seconds_left(state, limits))
+            return _decide_thinking(state, limits)
         case Phase.SETTLING:
             return _decide_in_step(state, limits)
         case Phase.CLOSING:
             return _close(state)
         case Phase.ENDED:
             return End()
+
+
+def _decide_thinking(state: RunState, limits: Limits) -> Decision:
+    if state.stop is not None and state.stop not in AT_A_LIMIT:
+        return _close(state)
+    if state.stop is not None and asks_at_limit(state, limits):
+        return AskToGoOn(state.stop, state.limits_asked + 1)
+    if state.open_limit_question is not None:
+        return wait_for_people(state)
+    if state.stop is not None:
+        # What is unread is left for after the close: it deserves counters of its own, and tools.
+        return Think(state.step, (), state.stop, limits.final_turn_seconds)
+    if state.answers:
+        # For questions of the last step, which another answer has settled: who sent them is told.
+        return JudgeAnswer(state.answers[0], 0.0)
+    return Think(state.step + 1, state.inbox, None, seconds_left(state, limits))
 
 
 def _close(state: RunState) -> Close:
@@ -101,9 +125,7 @@ def _decide_in_step(state: RunState, limits: Limits) -> Decision:
                 for call in batch
             )
         )
-    if state.answers:
-        return JudgeAnswer(state.answers[0])
-    return AskHuman(state.questions)
+    return wait_for_people(state)
 
 
 def apply(state: RunState, event: Event, limits: Limits) -> RunState:
@@ -116,16 +138,6 @@ def _message(state: RunState, event: MessageArrived, _: Limits) -> RunState:
         return state
     seen = (*state.seen, event.message.id)[-REMEMBERED_MESSAGES:]
     return replace(state, inbox=(*state.inbox, event.message), seen=seen)
-
-
-def _answer(state: RunState, event: AnswerArrived, _: Limits) -> RunState:
-    same = (event.answer.id, event.answer.interrupt)
-    if any((waiting.id, waiting.interrupt) == same for waiting in state.answers):
-        return state
-    # Nobody can have been shown a question that isn't open here yet, unless the answer proves it by its digest.
-    if not event.answer.digest and state.asking(event.answer.interrupt) is None:
-        return state
-    return replace(state, answers=(*state.answers, event.answer))
 
 
 def _stop(state: RunState, event: StopRequested, _: Limits) -> RunState:
@@ -145,7 +157,7 @@ def _opened(state: RunState, event: RunOpened, _: Limits) -> RunState:
     state = _read(state, event.taken)
     if event.opened.refused:
         return replace(state, phase=Phase.ENDED, stop=StopReason.CANCELLED, detail=event.opened.refused)
-    state = replace(state, opened=True, journal=event.opened.journal)
+    state = replace(state, opened=True, journal=event.opened.journal, notifies=event.opened.notifies)
     if state.stop is not None:
         return replace(state, phase=Phase.CLOSING)
     if not event.opened.new_messages and not state.inbox:
@@ -163,9 +175,11 @@ def _thought(state: RunState, event: ModelAnswered, limits: Limits) -> RunState:
     )
     if event.final:
         return replace(state, phase=Phase.CLOSING, answer=outcome.answer)
+    if outcome.refused:
+        return replace(state, stop=state.stop or StopReason.BUDGET, detail=outcome.detail, must_ask=state.stop is None)
     state = _step_used(state)
     if outcome.calls:
-        calls = tuple(_proposed(index, call) for index, call in enumerate(outcome.calls, start=1))
+        calls = tuple(_proposed(index, call, event.at) for index, call in enumerate(outcome.calls, start=1))
         state = replace(state, phase=Phase.SETTLING, calls=calls)
         return end_step_when_settled(stop_when_out_of_time(state, limits), limits)
     if state.stop is None and outcome.stop in AT_A_LIMIT:
@@ -186,7 +200,7 @@ def _step_used(state: RunState) -> RunState:
     return replace(state, step=state.step + 1, steps_now=state.steps_now + 1, steps_here=state.steps_here + 1)
 
 
-def _proposed(index: int, call: JudgedCall) -> CallState:
+def _proposed(index: int, call: JudgedCall, at: float) -> CallState:
     settled = call.code is not None
     held = call.gate is Gate.CONFIRM
     return CallState(
@@ -203,6 +217,7 @@ def _proposed(index: int, call: JudgedCall) -> CallState:
         round=0 if held else 1,
         shown=call.shown,
         code=call.code,
+        wait=Wait(at if held else 0.0, call.ladder),
     )
 
 
@@ -210,40 +225,18 @@ def _call_ended(state: RunState, event: CallEnded, limits: Limits) -> RunState:
     outcome = event.outcome
     call = state.calls[event.index - 1]
     if outcome.interrupted:
-        call = replace(call, stage=Stage.ASKED, shown=outcome.digest)
+        call = replace(call, stage=Stage.ASKED, shown=outcome.digest, wait=Wait(event.at, outcome.ladder))
     else:
         call = replace(call, stage=Stage.DONE, code=outcome.code, result=outcome.digest)
     more_seconds = max(0.0, outcome.active_seconds - event.counted_seconds)
-    state = _with_call(replace(state, active_now=state.active_now + more_seconds), call)
+    state = with_call(replace(state, active_now=state.active_now + more_seconds), call)
     return end_step_when_settled(stop_when_out_of_time(state, limits), limits)
 
 
 def _unrun(state: RunState, event: Unrun, limits: Limits) -> RunState:
     for index, code in event.observations:
-        state = _with_call(state, replace(state.calls[index - 1], stage=Stage.DONE, code=code))
+        state = with_call(state, replace(state.calls[index - 1], stage=Stage.DONE, code=code))
     return end_step_when_settled(state, limits)
-
-
-def _answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> RunState:
-    answer, judged = state.answers[0], event.judged
-    state = replace(state, answers=state.answers[1:])
-    call = state.asking(answer.interrupt)
-    if call is None or not judged.accepted:
-        return state
-    if judged.code is not None:
-        return end_step_when_settled(_with_call(state, replace(call, stage=Stage.DONE, code=judged.code)), limits)
-    agreed = replace(
-        call,
-        stage=Stage.AGREED,
-        round=call.round + 1,
-        digest=judged.digest or call.digest,
-        summary=judged.summary or call.summary,
-    )
-    return end_step_when_settled(_with_call(state, agreed), limits)
-
-
-def _with_call(state: RunState, call: CallState) -> RunState:
-    return replace(state, calls=tuple(call if call.index == other.index else other for other in state.calls))
 
 
 def _closed(state: RunState, event: RunClosed, _: Limits) -> RunState:
@@ -263,6 +256,10 @@ def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
         repeats=(),
         calls=(),
         answers=(),
+        ignored_now=0,
+        limit_question=None,
+        grants=(),
+        must_ask=False,
         stop=StopReason.CANCELLED if stopped else None,
         detail="",
         answer="",
@@ -270,7 +267,7 @@ def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
 
 
 def _failed(state: RunState, event: Failed, _: Limits) -> RunState:
-    state = replace(state, stop=event.reason, detail=event.detail, calls=(), answers=())
+    state = replace(state, stop=event.reason, detail=event.detail, calls=(), answers=(), limit_question=None)
     if state.opened and state.phase is not Phase.CLOSING:
         return replace(state, phase=Phase.CLOSING)
     # Not even closing succeeds: going on with what is unread would fail in the same way, for ever.
@@ -279,14 +276,17 @@ def _failed(state: RunState, event: Failed, _: Limits) -> RunState:
 
 _APPLY: Mapping[type, Callable[[RunState, Any, Limits], RunState]] = {
     MessageArrived: _message,
-    AnswerArrived: _answer,
+    AnswerArrived: answer_arrived,
     StopRequested: _stop,
     NothingCame: _nothing_came,
     RunOpened: _opened,
     ModelAnswered: _thought,
     CallEnded: _call_ended,
     Unrun: _unrun,
-    AnswerChecked: _answer_checked,
+    AnswerChecked: answer_checked,
+    AskedToGoOn: asked_to_go_on,
+    TimePassed: time_passed,
+    Climbed: climbed,
     RunClosed: _closed,
     CameLate: _came_late,
     ThinkingStopped: _thinking_stopped,

@@ -1,15 +1,17 @@
 """Between entries and outcomes: an activity that finds its work recorded answers as it did when it did the work."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 from opspilot.core.calls import Effect, Gate, Verdict, digest
-from opspilot.core.contract import JudgedCall, ModelOutcome, ToolOutcome
+from opspilot.core.contract import Asked, JudgedCall, ModelOutcome, ToolOutcome
 from opspilot.core.conversation import observation_of
 from opspilot.core.entries import Entry, Kind, NewEntry, result_key
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import Json, Usage
 from opspilot.core.observations import ErrorCode, Observation
+from opspilot.core.terms import terms_of
 
 MAX_ANSWER_CHARS = 8_000
 """What of an answer goes through Temporal's history; the journal has all of it."""
@@ -27,7 +29,11 @@ def tool_outcome(entry: Entry) -> ToolOutcome:
     """The outcome that a `tool.result` or `interrupt.opened` stands for."""
     if entry.kind is Kind.INTERRUPT_OPENED:
         return ToolOutcome(
-            ok=False, active_seconds=entry.data["duration_ms"] / 1000, digest=entry.data["digest"], interrupted=True
+            ok=False,
+            active_seconds=entry.data["duration_ms"] / 1000,
+            digest=entry.data["digest"],
+            interrupted=True,
+            ladder=asked(entry).ladder,
         )
     observation = observation_of(entry)
     return ToolOutcome(
@@ -36,6 +42,11 @@ def tool_outcome(entry: Entry) -> ToolOutcome:
         digest=digest(observation.as_json()),
         code=observation.error_code,
     )
+
+
+def asked(opened: Entry) -> Asked:
+    """What the workflow needs to know of a question: an `interrupt.opened`."""
+    return Asked(opened.data["digest"], terms_of(opened.data.get("terms", {})).ladder)
 
 
 def call_data(verdict: Verdict, **more: Json) -> dict[str, Json]:
@@ -49,6 +60,7 @@ def call_data(verdict: Verdict, **more: Json) -> dict[str, Json]:
         "polling": verdict.polling,
         "idempotent": verdict.idempotent,
         "timeout_seconds": verdict.timeout_seconds,
+        "terms": asdict(verdict.terms),
     }
 
 
@@ -57,12 +69,12 @@ def model_outcome(reply: Sequence[Entry]) -> ModelOutcome:
     assistant = next(entry for entry in reply if entry.kind is Kind.ASSISTANT_MESSAGE)
     calls = [entry for entry in reply if entry.kind is Kind.TOOL_CALL]
     codes = {entry.call: observation_of(entry).error_code for entry in reply if entry.kind is Kind.TOOL_RESULT}
-    shown = {entry.call: entry.data["digest"] for entry in reply if entry.kind is Kind.INTERRUPT_OPENED}
+    questions = {entry.call: asked(entry) for entry in reply if entry.kind is Kind.INTERRUPT_OPENED}
     data = assistant.data
     return ModelOutcome(
         usage=Usage(**data.get("usage", {})),
         active_seconds=data.get("latency_ms", 0) / 1000,
-        calls=tuple(_judged(entry, codes.get(entry.call), shown.get(entry.call, "")) for entry in calls),
+        calls=tuple(_judged(entry, codes.get(entry.call), questions.get(entry.call)) for entry in calls),
         answer="" if calls else _cut(data["text"]),
         stop=StopReason(data["stop"]) if data.get("stop") else None,
         detail=data.get("detail", ""),
@@ -75,7 +87,7 @@ def _cut(answer: str) -> str:
     return answer[:MAX_ANSWER_CHARS] + " … (the whole answer is in the journal)"
 
 
-def _judged(entry: Entry, code: ErrorCode | None, shown: str) -> JudgedCall:
+def _judged(entry: Entry, code: ErrorCode | None, question: Asked | None) -> JudgedCall:
     data = entry.data
     return JudgedCall(
         name=data["name"][:100],
@@ -88,5 +100,6 @@ def _judged(entry: Entry, code: ErrorCode | None, shown: str) -> JudgedCall:
         polling=data["polling"],
         idempotent=data["idempotent"],
         code=code,
-        shown=shown,
+        shown=question.shown if question else "",
+        ladder=question.ladder if question else (),
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from opspilot.core.calls import Verdict
+from opspilot.core.contract import Notice
 from opspilot.core.entries import Entry, NewEntry
 from opspilot.core.interrupts import Interrupt, Principal
 from opspilot.core.messages import Json, ModelReply, ModelRequest, ToolSpec
@@ -27,8 +28,8 @@ class Model(Protocol):
 
 
 Models: TypeAlias = Callable[[str], Model]
-"""The model of a name, the same each time; the empty name is the default's. Raises `ModelError`, not to be retried, with
-a sentence that names what there is."""
+"""The model of a name, the same each time; the empty name is the default's. Raises `ModelError`, not to be retried,
+with a sentence that names what there is."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,13 @@ class Tools(Protocol):
         """The tools that this person may use, in a stable order; with `only` just that one."""
 
     def judge(self, name: str, arguments: Mapping[str, Json], principal: Principal) -> Verdict:
-        """Does the tool exist, do the arguments validate, may this person call it, must a human confirm it?"""
+        """Does the tool exist, do the arguments validate, may this person call it, must a human confirm it?
+
+        Asked once about the same arguments: what it says is recorded, and holds from then on.
+        """
+
+    def schema(self, name: str) -> Mapping[str, Json]:
+        """The JSON Schema of a tool's arguments; empty when there is no such tool."""
 
     def summary(self, name: str, arguments: Mapping[str, Json]) -> str:
         """One redacted line of at most 120 characters: `search_logs service=payment level=error`."""
@@ -102,6 +109,35 @@ class Leftovers:
     """(run, interrupt id) of questions that nobody will settle any more."""
     runs: tuple[str, ...] = ()
     """Runs without a `run.stopped`."""
+
+
+@dataclass(frozen=True)
+class Notification:
+    """What people are told: that a question waits, and where. Never arguments, which may be nobody else's business.
+
+    `reason` is the question's sentence, redacted; `due` an ISO time, empty when it never expires.
+    """
+
+    notice: Notice
+    session: str
+    interrupt: str
+    reason: str
+    tool: str = ""
+    risk: str = ""
+    role: str = ""
+    requester: str = ""
+    due: str = ""
+
+
+class Channel(Protocol):
+    """One way of telling people."""
+
+    @property
+    def name(self) -> str:
+        """What the journal calls it, such as `webhook`."""
+
+    async def send(self, notification: Notification) -> None:
+        """Tell them, in one attempt. Raises `NotificationError`, with a sentence that holds no secret."""
 
 
 @dataclass(frozen=True)

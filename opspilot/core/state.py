@@ -4,14 +4,15 @@ The state travels through continue-as-new, so it is versioned: a field is added 
 another meaning, and `tests/core/samples` keeps one of each version loadable.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from opspilot.core.calls import Effect, call_name, round_name
+from opspilot.core.calls import Effect, call_name, limit_interrupt, round_name
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import Usage
 from opspilot.core.observations import ErrorCode
+from opspilot.core.terms import Wait
 
 STATE_VERSION = 1
 
@@ -38,7 +39,7 @@ class CallState:
     """One call of the current step. `code` None in stage DONE means that it went well.
 
     A call that the verdict holds is in round 0 until a person agrees: no round of it has run. `shown` is the digest
-    that an approval must carry.
+    that an approval must carry, `wait` since when it is asked for.
     """
 
     index: int
@@ -55,6 +56,7 @@ class CallState:
     shown: str = ""
     code: ErrorCode | None = None
     result: str = ""
+    wait: Wait = Wait(0.0)
 
     @property
     def is_open(self) -> bool:
@@ -77,6 +79,21 @@ class Repeats:
     same: int
 
 
+@dataclass(frozen=True)
+class LimitQuestion:
+    """The question whether a run may go on beyond a limit. `declined`: somebody said no, or nobody said anything."""
+
+    nth: int
+    shown: str
+    wait: Wait
+    declined: bool = False
+
+    @property
+    def interrupt(self) -> str:
+        """`"limit#1"`."""
+        return limit_interrupt(self.nth)
+
+
 class Phase(StrEnum):
     """Where the run is between two decisions."""
 
@@ -93,6 +110,10 @@ class RunState:
 
     `stopped_messages` counts the unread messages that were there at the last stop: it is for them, too. `seen` are the
     ids of the last messages: one that is sent again is not another one.
+
+    `clock` is the last moment at which the run looked whether a question has waited too long. `ignored_now` counts
+    answers that were no good, `grants` the limits that a person has lifted once, `limits_asked` all that were asked
+    about. `must_ask`: the limit that is met is somebody's budget, about which a person is asked in any case.
     """
 
     version: int = STATE_VERSION
@@ -117,6 +138,13 @@ class RunState:
     cancelled_by_temporal: bool = False
     stopped_messages: int = 0
     seen: tuple[str, ...] = ()
+    clock: float = 0.0
+    ignored_now: int = 0
+    limit_question: LimitQuestion | None = None
+    limits_asked: int = 0
+    grants: tuple[StopReason, ...] = ()
+    must_ask: bool = False
+    notifies: bool = False
 
     def name(self, call: CallState) -> str:
         """`"3.1"`."""
@@ -135,6 +163,32 @@ class RunState:
         """The call whose open question has this id."""
         return next((call for call in self.questions if self.interrupt(call) == interrupt), None)
 
+    @property
+    def open_limit_question(self) -> LimitQuestion | None:
+        """The question whether to go on beyond a limit, while it waits."""
+        question = self.limit_question
+        return None if question is None or question.declined else question
+
+    @property
+    def waits(self) -> dict[str, Wait]:
+        """Every open question, and how long it has waited."""
+        waits = {self.interrupt(call): call.wait for call in self.questions}
+        if question := self.open_limit_question:
+            waits[question.interrupt] = question.wait
+        return waits
+
+    def shown(self, interrupt: str) -> str | None:
+        """The digest that an approval of this open question must carry; None when it isn't open."""
+        if call := self.asking(interrupt):
+            return call.shown
+        question = self.open_limit_question
+        return question.shown if question and question.interrupt == interrupt else None
+
     def open_under(self, interrupt: str) -> CallState | None:
         """The call without an observation whose question has this id, or would have if it asked now."""
         return next((call for call in self.calls if call.is_open and self.interrupt(call) == interrupt), None)
+
+
+def with_call(state: RunState, call: CallState) -> RunState:
+    """The state with another version of one call of its step."""
+    return replace(state, calls=tuple(call if call.index == other.index else other for other in state.calls))

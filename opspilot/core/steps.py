@@ -5,7 +5,7 @@ Knows nothing of decisions and events: `loop.py` asks here whenever a call got i
 
 from dataclasses import replace
 
-from opspilot.core.limits import Limits, StopReason
+from opspilot.core.limits import Limits, StopReason, extended
 from opspilot.core.observations import COUNTED_AS_FAILURE
 from opspilot.core.repeats import count_repeats, is_loop
 from opspilot.core.state import Phase, RunState
@@ -13,12 +13,13 @@ from opspilot.core.state import Phase, RunState
 
 def seconds_left(state: RunState, limits: Limits) -> float:
     """What the next model call or tool may take: all that remains, but never so little that it could not begin."""
-    return max(1.0, limits.active_seconds - state.active_now)
+    return max(1.0, extended(limits, state.grants).active_seconds - state.active_now)
 
 
 def stop_when_out_of_time(state: RunState, limits: Limits) -> RunState:
     """With the time used up in the middle of a step, its open calls are not started."""
-    if state.stop is None and state.active_now >= limits.active_seconds and any(call.is_open for call in state.calls):
+    most_seconds = extended(limits, state.grants).active_seconds
+    if state.stop is None and state.active_now >= most_seconds and any(call.is_open for call in state.calls):
         return replace(state, stop=StopReason.TIMEOUT)
     return state
 
@@ -36,8 +37,13 @@ def end_step_when_settled(state: RunState, limits: Limits) -> RunState:
             failures += 1
         most_failures = max(most_failures, failures)
     repeats = count_repeats(state.repeats, state.calls)
-    settled = replace(state, calls=(), answers=(), failures_now=failures, repeats=repeats, phase=Phase.THINKING)
-    return replace(settled, stop=state.stop or _limit_met(settled, most_failures, limits))
+    # Somebody else was faster; the others are told so (`loop.decide`).
+    shown = {call.shown for call in state.calls}
+    too_late = tuple(answer for answer in state.answers if answer.digest and answer.digest in shown)
+    settled = replace(
+        state, calls=(), answers=too_late, ignored_now=0, failures_now=failures, repeats=repeats, phase=Phase.THINKING
+    )
+    return replace(settled, stop=state.stop or _limit_met(settled, most_failures, extended(limits, state.grants)))
 
 
 def _limit_met(state: RunState, most_failures: int, limits: Limits) -> StopReason | None:

@@ -1,8 +1,8 @@
 """From a model's reply to the entries that record it: each call with its verdict, and what that alone settles."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from datetime import datetime
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
 
 from opspilot.core.calls import Gate, Verdict, call_name, decode_call, round_name
 from opspilot.core.contract import CallModel
@@ -12,6 +12,9 @@ from opspilot.core.messages import Finish, Json, ModelReply, ProtocolCall
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import call_data, result_entry
 from opspilot.core.ports import Tools
+from opspilot.core.terms import Terms
+
+MUST_AGREE = "A person must agree before this runs."
 
 CUT_OFF = "The reply was cut off before this call was complete, so it did not run. Make a shorter reply."
 
@@ -80,7 +83,8 @@ def _call_entries(
             call.name,
             arguments,
             kind=InterruptType.CONFIRM_RISKY,
-            reason=verdict.message or "A person must agree before this runs.",
+            reason=verdict.message or MUST_AGREE,
+            asking=Asking(verdict.rule, verdict.terms, principal.id, at, tools.schema(call.name)),
         )
         key = interrupt_key(order.run, name, 0)
         entries.append(NewEntry(key, Kind.INTERRUPT_OPENED, at, question, order.step, name))
@@ -112,6 +116,17 @@ def _verdict(
     return known
 
 
+@dataclass(frozen=True)
+class Asking:
+    """What is known of a question beside its content: rule, terms, who asked for the run, when, the tool's schema."""
+
+    rule: str
+    terms: Terms
+    requester: str
+    at: datetime
+    schema: Mapping[str, Json] = field(default_factory=dict)
+
+
 def interrupt_data(
     run: str,
     interrupt: str,
@@ -120,10 +135,14 @@ def interrupt_data(
     *,
     kind: InterruptType,
     reason: str,
+    asking: Asking,
     payload: Mapping[str, Json] | None = None,
-    seconds: float = 0.0,
 ) -> dict[str, Json]:
-    """The data of an `interrupt.opened` entry. `digest` is what an approval of it must carry."""
+    """The data of an `interrupt.opened` entry. `digest` is what an approval of it must carry.
+
+    `due` is when it expires, `schema` the JSON Schema of the tool's arguments, for whoever edits them in a form.
+    """
+    seconds_left = asking.terms.expires_after_seconds
     return {
         "interrupt": interrupt,
         "kind": kind.value,
@@ -132,7 +151,13 @@ def interrupt_data(
         "tool": tool,
         "arguments": arguments,
         "digest": shown_digest(run, interrupt, tool, arguments),
-        "role": "",
-        "due": None,
-        "duration_ms": round(seconds * 1000),
+        "rule": asking.rule,
+        "role": asking.terms.role,
+        "risk": asking.terms.risk.value,
+        "quorum": asking.terms.quorum,
+        "requester": asking.requester,
+        "terms": asdict(asking.terms),
+        "due": None if seconds_left is None else (asking.at + timedelta(seconds=seconds_left)).isoformat(),
+        "schema": dict(asking.schema),
+        "duration_ms": 0,
     }

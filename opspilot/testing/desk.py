@@ -14,8 +14,10 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
 from activities.answers import AnswerActivities
+from activities.asking import AskingActivities
 from activities.journal import JournalActivities
 from activities.model import ModelActivities
+from activities.notifying import NotifyingActivities
 from activities.tools import ToolActivities
 from opspilot.client import Asked, OpsPilot
 from opspilot.core.contract import Mode, RunResult, RunStatus, Status
@@ -23,7 +25,8 @@ from opspilot.core.entries import Entry, Kind
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
-from opspilot.core.ports import Model
+from opspilot.core.policy import RUN_ANYTHING, Policy
+from opspilot.core.ports import Channel, Model
 from opspilot.journal.store import SqlJournal
 from opspilot.models.scripted import ScriptedModel, Step
 from opspilot.testing.trial import TESTER
@@ -35,6 +38,8 @@ from workflows.agent import AgentWorkflow
 
 class Desk:
     """Everything that a test needs to ask, answer, stop and look. `folder` gets the journal.
+
+    `policy` says what needs a person's agreement; with a `key` answers have to be signed with it; `channels` are told.
 
     `cached_workflows` 0 replays each run from its history at every step, as after a restart of the worker.
     """
@@ -48,6 +53,9 @@ class Desk:
         *,
         cached_workflows: int = 100,
         principal: Principal = TESTER,
+        policy: Policy = RUN_ANYTHING,
+        key: bytes | None = None,
+        channels: Sequence[Channel] = (),
     ) -> None:
         self.client = client
         self.queue = queue
@@ -56,13 +64,21 @@ class Desk:
         self.principal = principal
         self.journal = SqlJournal(f"sqlite:///{folder / 'journal.sqlite'}")
         always_there = build_registry({}, ToolPlace(folder, folder, self.journal)).values()
-        self.tools = ToolRuntime(Registry([*tools, *always_there]))
+        self.policy = policy
+        self.key = key
+        self.channels = channels
+        self.tools = ToolRuntime(Registry([*tools, *always_there]), policy)
         self.opspilot = OpsPilot(client, self.journal, principal, queue)
 
     def worker(self, model: Model | Sequence[Step | Mapping[str, Json]], **options: Any) -> Worker:
-        """A worker that thinks with this model, or plays this script."""
+        """A worker that thinks with this model, whatever name is asked for, or plays this script."""
         model = ScriptedModel(model) if isinstance(model, Sequence) else model
-        keeping = JournalActivities(self.journal, self.tools, model.name, "You are a test.")
+
+        def models(_name: str) -> Model:
+            return model
+
+        keeping = JournalActivities(self.journal, self.tools, models, "You are a test.", notifies=bool(self.channels))
+        asking = AskingActivities(self.journal, self.policy.terms)
         return Worker(
             self.client,
             task_queue=self.queue,
@@ -72,9 +88,12 @@ class Desk:
                 keeping.record,
                 keeping.settle,
                 keeping.close_run,
-                ModelActivities(self.journal, self.tools, model).call_model,
+                ModelActivities(self.journal, self.tools, models).call_model,
                 ToolActivities(self.journal, self.tools).run_tool,
-                AnswerActivities(self.journal, self.tools).judge,
+                AnswerActivities(self.journal, self.tools, self.key).judge,
+                asking.ask_to_go_on,
+                asking.climb,
+                NotifyingActivities(self.journal, self.channels).notify,
             ],
             max_cached_workflows=self.cached_workflows,
             max_heartbeat_throttle_interval=timedelta(seconds=1),

@@ -21,6 +21,7 @@ from opspilot.core.calls import Effect, Gate, Verdict, digest
 from opspilot.core.interrupts import Interrupt, Principal
 from opspilot.core.messages import Json, ToolSpec
 from opspilot.core.observations import ErrorCode, Observation
+from opspilot.core.policy import Policy
 from opspilot.core.ports import CallContext, ToolReturn, Tools
 from opspilot.tools.public import exception_line, innermost, public_line, summary_line, validation_line
 from opspilot.tools.redaction import redact
@@ -50,6 +51,7 @@ class ToolRuntime(Tools):
     def __init__(
         self,
         registry: Registry,
+        policy: Policy = Policy(),
         *,
         default_timeout_seconds: float = 30.0,
         max_result_chars: int = 12_000,
@@ -57,6 +59,7 @@ class ToolRuntime(Tools):
         thread_wait_seconds: float = 5.0,
     ) -> None:
         self._registry = registry
+        self._policy = policy
         self._default_timeout_seconds = default_timeout_seconds
         self._max_result_chars = max_result_chars
         self._threads = Threads(threads)
@@ -77,8 +80,21 @@ class ToolRuntime(Tools):
         )
 
     def judge(self, name: str, arguments: Mapping[str, Json], principal: Principal) -> Verdict:
-        """The verdict on a call. Rules: `registry`, `role`, `schema`, `declared-read`, `declared-write`."""
-        return self._check(name, arguments, principal)[0]
+        """The verdict on a call, by `registry`, `role`, `schema`, or by a rule of the policy."""
+        verdict = self._check(name, arguments, principal)[0]
+        if verdict.code is not None:
+            return verdict
+        ruling = self._policy.rule_on(name, verdict.effect, arguments, principal)
+        ruled = replace(verdict, gate=ruling.gate, rule=ruling.rule, terms=ruling.terms, message=ruling.reason)
+        if ruling.gate is Gate.DENY:
+            message = ruling.reason or f"The rule {ruling.rule!r} does not allow this call."
+            return replace(ruled, code=ErrorCode.DENIED_BY_POLICY, message=message)
+        return ruled
+
+    def schema(self, name: str) -> Mapping[str, Json]:
+        """The JSON Schema of a tool's arguments; empty when there is no such tool."""
+        tool = self._registry.get(name)
+        return {} if tool is None else tool.spec.input_schema
 
     def summary(self, name: str, arguments: Mapping[str, Json]) -> str:
         """One redacted line of at most 120 characters: `search_logs service=payment level=error`."""
@@ -139,7 +155,6 @@ class ToolRuntime(Tools):
         runs = Verdict(
             Gate.RUN,
             effect=tool.effect,
-            rule="declared-read" if tool.effect is Effect.READ else "declared-write",
             concurrent=tool.concurrent,
             polling=tool.polling,
             idempotent=tool.idempotent,

@@ -34,7 +34,8 @@ from opspilot.core.interrupts import Answer, AnswerAction, Interrupt, InterruptT
 from opspilot.core.limits import Limits, StopReason
 from opspilot.core.messages import Json, ModelReply, ModelRequest, ProtocolCall, Usage
 from opspilot.core.observations import ErrorCode
-from opspilot.core.ports import CallContext, Model
+from opspilot.core.policy import RUN_ANYTHING, Policy
+from opspilot.core.ports import CallContext, Model, Models
 from opspilot.journal.store import SqlJournal
 from opspilot.models.scripted import ScriptedModel
 from opspilot.tools.registry import Registry
@@ -73,19 +74,21 @@ class Desk:
     truth: Callable[[str], Any] = lambda key: None
     go: asyncio.Event = field(default_factory=asyncio.Event)
     careful: bool = False
+    policy: Policy = RUN_ANYTHING
+    key: bytes | None = None
 
     def __post_init__(self) -> None:
         self.journal = SqlJournal(f"sqlite:///{self.folder / 'journal.sqlite'}")
         kind = CarefulRuntime if self.careful else ToolRuntime
-        self.tools = kind(Registry([*toolbox(self.done), *_more_tools(self)]))
+        self.tools = kind(Registry([*toolbox(self.done), *_more_tools(self)]), self.policy)
 
     @property
     def keeping(self) -> JournalActivities:
-        return JournalActivities(self.journal, self.tools, "scripted", "You are a test.")
+        return JournalActivities(self.journal, self.tools, always(ScriptedModel([])), "You are a test.")
 
     @property
     def judging(self) -> AnswerActivities:
-        return AnswerActivities(self.journal, self.tools)
+        return AnswerActivities(self.journal, self.tools, self.key)
 
     def environment(self, attempt: int = 1, seconds: float = 60.0) -> ActivityEnvironment:
         """One attempt at an activity with this start-to-close."""
@@ -122,7 +125,7 @@ class Desk:
         if isinstance(model, Sequence):
             model = ScriptedModel(model)
         order = CallModel(run, step, more.pop("mode", Mode()), more.pop("messages", ()), more.pop("final", None))
-        return await self.do(ModelActivities(self.journal, self.tools, model).call_model, order, **more)
+        return await self.do(ModelActivities(self.journal, self.tools, always(model)).call_model, order, **more)
 
     async def propose(self, *calls: dict[str, Any], run: str = "run-1", at: float = NOON) -> ModelOutcome:
         """Open a run and have its first step propose these calls."""
@@ -192,6 +195,11 @@ def open_order(*texts: str, run: str = "run-1", at: float = NOON, user: Principa
 
 def call(name: str, /, **arguments: Json) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
+
+
+def always(model: Model) -> Models:
+    """This model, whatever name is asked for."""
+    return lambda _name: model
 
 
 class Says(Model):

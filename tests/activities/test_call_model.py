@@ -30,7 +30,7 @@ from opspilot.core.observations import ErrorCode
 from opspilot.core.outcomes import MAX_ANSWER_CHARS
 from opspilot.core.ports import Model
 from opspilot.journal.store import SqlJournal
-from tests.activities.desk import SESSION, Desk, Fails, Says, call, until
+from tests.activities.desk import SESSION, Desk, Fails, Says, always, call, until
 
 
 def texts(request: ModelRequest) -> list[tuple[type, str]]:
@@ -106,7 +106,7 @@ async def test_messages_are_recorded_before_the_model_is_asked_and_once(desk: De
 async def test_the_conversation_grows_by_what_was_done_also_in_a_worker_that_remembers_it(desk: Desk) -> None:
     await desk.open("a")
     model = Says(calls=[call("look", topic="x")])
-    thinking = ModelActivities(desk.journal, desk.tools, model)
+    thinking = ModelActivities(desk.journal, desk.tools, always(model))
     await desk.do(thinking.call_model, order())
     await desk.act()
     await desk.do(thinking.call_model, order(2))
@@ -326,7 +326,7 @@ async def test_a_cancel_while_the_model_speaks_records_nothing_but_leaves_the_dr
     model = Says("The disk is", until=desk.go)
     environment = desk.environment()
     thinking = asyncio.create_task(
-        environment.run(ModelActivities(desk.journal, desk.tools, model).call_model, order())
+        environment.run(ModelActivities(desk.journal, desk.tools, always(model)).call_model, order())
     )
     await until(lambda: bool(desk.journal.drafts(desk.session)))
     before = desk.entries()
@@ -344,7 +344,7 @@ async def test_a_model_that_is_silent_heartbeats_by_timer(desk: Desk) -> None:
     environment.on_heartbeat = lambda *details: beats.append(details)
     model = Says("", until=desk.go)
     thinking = asyncio.create_task(
-        environment.run(ModelActivities(desk.journal, desk.tools, model).call_model, order())
+        environment.run(ModelActivities(desk.journal, desk.tools, always(model)).call_model, order())
     )
     await until(lambda: len(beats) >= 2)
     desk.go.set()
@@ -369,7 +369,7 @@ async def test_a_slow_journal_does_not_make_a_reply_that_is_there_count_as_lost(
     environment = desk.environment()
     environment.on_heartbeat = lambda *details: beats.append(details)
     thinking = asyncio.create_task(
-        environment.run(ModelActivities(journal, desk.tools, Says("Yes.")).call_model, order())
+        environment.run(ModelActivities(journal, desk.tools, always(Says("Yes."))).call_model, order())
     )
     await until(writing.is_set)
     heard = len(beats)
@@ -390,7 +390,7 @@ async def test_a_draft_that_can_not_be_shown_does_not_harm_the_reply(desk: Desk)
     journal = NoDrafts(f"sqlite:///{desk.folder / 'journal.sqlite'}")
     await desk.open("a")
     thinking = asyncio.create_task(
-        desk.do(ModelActivities(journal, desk.tools, Says("Yes.", until=desk.go)).call_model, order())
+        desk.do(ModelActivities(journal, desk.tools, always(Says("Yes.", until=desk.go))).call_model, order())
     )
     await until(lambda: journal.tried > 0)
     desk.go.set()
@@ -411,7 +411,7 @@ async def test_a_draft_that_can_not_be_shown_does_not_harm_the_reply(desk: Desk)
 async def test_a_journal_without_the_runs_start_is_refused_for_good(desk: Desk, late: CallModel) -> None:
     model = Says("Yes.")
     with pytest.raises(ApplicationError, match="lacks earlier entries") as refused:
-        await desk.do(ModelActivities(desk.journal, desk.tools, model).call_model, late)
+        await desk.do(ModelActivities(desk.journal, desk.tools, always(model)).call_model, late)
     assert (refused.value.type, refused.value.non_retryable, model.asked) == ("JournalBehind", True, [])
 
 
@@ -487,7 +487,7 @@ async def test_a_reply_is_recorded_in_one_transaction_or_not_at_all(desk: Desk) 
     journal = Breaks(f"sqlite:///{desk.folder / 'journal.sqlite'}")
     await desk.open("a")
     before = desk.entries()
-    thinking = ModelActivities(journal, desk.tools, Says(calls=[call("look", topic="x")]))
+    thinking = ModelActivities(journal, desk.tools, always(Says(calls=[call("look", topic="x")])))
     with pytest.raises(ApplicationError, match="isn't JSON") as failed:
         await desk.do(thinking.call_model, order())
     assert failed.value.__cause__ is None

@@ -17,7 +17,7 @@ from opspilot.core.errors import JournalError
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.messages import Usage, unanswered
 from opspilot.journal.store import SqlJournal
-from tests.activities.desk import NOON, Desk, Says, call, until
+from tests.activities.desk import NOON, Desk, Says, always, call, until
 
 
 async def test_a_run_that_answered_is_closed_with_its_whole_answer(desk: Desk) -> None:
@@ -195,9 +195,10 @@ async def test_a_belated_attempt_at_closing_does_not_touch_a_run_that_went_on(de
 
 
 async def test_a_run_says_what_it_cost_when_prices_are_known(desk: Desk) -> None:
+    prices = {"scripted": Price(2.0, 8.0), "says": Price(90.0, 90.0)}
     await desk.open("a")
     await desk.think(Says("Yes."))
-    keeping = JournalActivities(desk.journal, desk.tools, "scripted", "You are a test.", Price(2.0, 8.0))
+    keeping = JournalActivities(desk.journal, desk.tools, always(Says()), "You are a test.", prices)
     usage = Usage(1_000_000, 500_000)
     await desk.do(keeping.close_run, CloseRun("run-1", 1, NOON, StopReason.ANSWERED, "Answered.", 1, 1, usage))
     assert desk.only(Kind.RUN_STOPPED).data["cost"] == 6.0

@@ -22,7 +22,7 @@ from opspilot.journal.store import SqlJournal
 from opspilot.tools.registry import Registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import ToolError
-from tests.activities.desk import ME, NOON, Desk, call, open_order
+from tests.activities.desk import ME, NOON, Desk, Says, always, call, open_order
 
 
 async def test_a_run_begins_with_what_it_is_and_what_was_asked(desk: Desk) -> None:
@@ -48,7 +48,7 @@ async def test_an_opening_that_is_tried_again_writes_nothing_more_and_tells_the_
 async def test_a_worker_with_another_model_and_other_tools_leaves_the_recorded_start_as_it_stands(desk: Desk) -> None:
     await desk.open("a")
     before = desk.entries()
-    redeployed = JournalActivities(desk.journal, ToolRuntime(Registry([])), "another", "You are another.")
+    redeployed = JournalActivities(desk.journal, ToolRuntime(Registry([])), always(Says()), "You are another.")
     assert (await desk.do(redeployed.open_run, open_order("a"), attempt=2)).new_messages == 1
     assert desk.entries() == before
 
@@ -63,7 +63,7 @@ async def test_two_attempts_on_workers_of_different_versions_open_the_run_togeth
             return super().append(session, run, entries, *a, **k)
 
     slow = Slow(f"sqlite:///{desk.folder / 'journal.sqlite'}")
-    old = JournalActivities(slow, ToolRuntime(Registry([])), "old", "You are old.")
+    old = JournalActivities(slow, ToolRuntime(Registry([])), always(Says()), "You are old.")
     with pytest.raises(ApplicationError, match="by another attempt"):
         await desk.do(old.open_run, open_order("a"))
     assert (await desk.do(old.open_run, open_order("a"), attempt=2)).new_messages == 1

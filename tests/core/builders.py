@@ -7,10 +7,11 @@ from opspilot.core.calls import Effect, Gate
 from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, ToolOutcome
 from opspilot.core.decisions import (
     AskHuman,
+    AskToGoOn,
     AwaitMessage,
+    Climb,
     Close,
     Decision,
-    End,
     JudgeAnswer,
     OpenRun,
     RecordUnrun,
@@ -90,12 +91,20 @@ def words(decision: Decision) -> str:
             return " ".join(["record", *(f"{call.index}:{code}" for call, code in observations)])
         case JudgeAnswer(answer):
             return f"judge {answer.id}"
-        case AskHuman(questions):
-            return " ".join(["ask", *(str(call.index) for call in questions)])
+        case AskHuman(questions, limit):
+            return " ".join(["ask", *(str(call.index) for call in questions), *([limit.interrupt] if limit else [])])
         case Close(reason, messages):
             return " ".join([f"close {reason}", *(message.id for message in messages)])
-        case End():
-            return "end"
+    return _rare_words(decision)
+
+
+def _rare_words(decision: Decision) -> str:
+    match decision:
+        case AskToGoOn(reason, nth):
+            return f"ask to go on at {reason}, question {nth}"
+        case Climb(interrupt, rung=rung):
+            return f"{rung.kind} {interrupt}"
+    return "end"
 
 
 def answer(name: str, interrupt: str = "1.1#1", action: AnswerAction = AnswerAction.APPROVE) -> Answer:

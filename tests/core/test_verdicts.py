@@ -15,7 +15,8 @@ from opspilot.core.messages import Finish, Json, ModelReply, ProtocolCall, ToolS
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import MAX_ANSWER_CHARS, model_outcome, result_entry, tool_outcome
 from opspilot.core.ports import CallContext, ToolReturn, Tools
-from opspilot.core.verdicts import CUT_OFF, interrupt_data, reply_entries
+from opspilot.core.terms import Terms
+from opspilot.core.verdicts import CUT_OFF, Asking, interrupt_data, reply_entries
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 ANN = Principal("ann")
@@ -42,6 +43,9 @@ class ThreeTools(Tools):
 
     def summary(self, name: str, arguments: Mapping[str, Json]) -> str:
         return " ".join([name, *(f"{key}={value}" for key, value in arguments.items())])[:120]
+
+    def schema(self, name: str) -> Mapping[str, Json]:
+        return {"type": "object", "title": name}
 
     async def run(self, name: str, arguments: Mapping[str, Json], context: CallContext) -> ToolReturn:
         return ToolReturn(Observation(ok=True))
@@ -270,6 +274,8 @@ def test_a_question_comes_back_from_its_entry_with_what_was_shown() -> None:
 
 
 def test_the_time_until_a_tool_asked_counts_as_its_time() -> None:
-    data = interrupt_data("run1", "3.1#1", "look", {}, kind=InterruptType.QUESTION, reason="Which one?", seconds=1.25)
+    asking = Asking("any", Terms(), "ann", NOON)
+    data = interrupt_data("run1", "3.1#1", "look", {}, kind=InterruptType.QUESTION, reason="Which?", asking=asking)
+    data["duration_ms"] = 1250
     (entry,) = landed([NewEntry("key", Kind.INTERRUPT_OPENED, NOON, data, 3, "3.1")])
     assert tool_outcome(entry).active_seconds == 1.25

@@ -45,7 +45,6 @@ def test_a_limit_is_a_reason_that_leaves_the_model_able_to_speak() -> None:
         StopReason.ANSWERED,
         StopReason.NOTHING_TO_DO,
         StopReason.CANCELLED,
-        StopReason.EXPIRED,
         StopReason.CONTEXT_TOO_LONG,
         StopReason.MODEL_REFUSED,
         StopReason.MODEL_FAILED,

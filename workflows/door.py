@@ -1,0 +1,52 @@
+"""What a run refuses at its door: what is wrong on its face, in a sentence for whoever sent it."""
+
+from temporalio.exceptions import ApplicationError
+
+from opspilot.core import contract
+from opspilot.core.interrupts import Answer
+from opspilot.core.state import RunState, Stage
+
+MAX_WAITING_ANSWERS = 50
+"""Unchecked answers that a run holds; more are refused at the door, so that a flood costs no history."""
+
+
+def check_message(state: RunState, message: contract.UserMessage) -> None:
+    """Raises for a message that can't be read."""
+    if not message.id or not message.text.strip():
+        raise ApplicationError("A message needs an id and a text.", type="MessageRefused")
+    if len(message.text.encode()) > contract.MAX_MESSAGE_BYTES:
+        raise ApplicationError("A message may have 256 KiB at most.", type="MessageRefused")
+    if sum(map(contract.json_bytes, (*state.inbox, message))) > contract.MAX_UNREAD_BYTES:
+        raise ApplicationError("Too much is unread; say this again in a moment.", type="MessageRefused")
+
+
+def check_answer(state: RunState, answer: Answer, now: float) -> None:
+    """Raises for an answer to nothing that is asked at this moment, in seconds since the epoch."""
+    if not has_room(state, answer):
+        raise ApplicationError(
+            "An answer may have 16 KiB at most."
+            if contract.json_bytes(answer) > contract.MAX_ANSWER_BYTES
+            else "Too many answers are being checked; try again in a moment.",
+            type="AnswerRefused",
+        )
+    shown = state.shown(answer.interrupt)
+    if shown is None and not _may_be_asked_soon(state, answer):
+        raise ApplicationError(f"Question {answer.interrupt} is not open (any more).", type="AnswerRefused")
+    if shown is not None and answer.digest and answer.digest != shown:
+        raise ApplicationError("This answer is for something else than what is asked now.", type="AnswerRefused")
+    wait = state.waits.get(answer.interrupt)
+    if wait and wait.expires_at is not None and wait.expires_at <= now:
+        raise ApplicationError(
+            f"Question {answer.interrupt} has expired; nobody decided in time.", type="AnswerRefused"
+        )
+
+
+def has_room(state: RunState, answer: Answer) -> bool:
+    """Whether one more answer may wait to be checked."""
+    return len(state.answers) < MAX_WAITING_ANSWERS and contract.json_bytes(answer) <= contract.MAX_ANSWER_BYTES
+
+
+def _may_be_asked_soon(state: RunState, answer: Answer) -> bool:
+    """The journal shows a question a moment before its activity returns; a digest proves that it was seen there."""
+    call = state.open_under(answer.interrupt)
+    return call is not None and call.stage is not Stage.ASKED and bool(answer.digest)
