@@ -84,10 +84,11 @@ def _has(arguments: Mapping[str, Json], path: str, values: tuple[Json, ...]) -> 
         if not isinstance(found, Mapping) or name not in found:
             return False
         found = found[name]
-    return any(_equals(found, value) for value in values)
+    return any(equals(found, value) for value in values)
 
 
-def _equals(found: Json, wanted: Json) -> bool:
+def equals(found: Json, wanted: Json) -> bool:
+    """Whether an argument is the value that a rule names; both texts: whether the pattern matches."""
     if isinstance(found, str) and isinstance(wanted, str):
         return fnmatchcase(found, wanted)
     # To Python `True == 1`; to whoever writes a rule it is not.
