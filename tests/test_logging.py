@@ -11,7 +11,7 @@ import logging
 from pathlib import Path
 import structlog
 from opspilot.logging import configure_logging
-from opspilot.tools.redaction import redact
+from opspilot.redaction import redact
 
 configure_logging("info", redact, FILE)
 structlog.contextvars.bind_contextvars(session="ops-1")

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from opspilot.core.messages import Json
-from opspilot.tools.redaction import redact
+from opspilot.redaction import redact
 from opspilot.tools.trim import json_text
 
 __all__ = ["exception_line", "innermost", "public_line", "summary_line", "validation_line"]

@@ -24,7 +24,7 @@ from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.policy import Policy
 from opspilot.core.ports import CallContext, ToolReturn, Tools
 from opspilot.tools.public import exception_line, innermost, public_line, summary_line, validation_line
-from opspilot.tools.redaction import redact
+from opspilot.redaction import redact
 from opspilot.tools.registry import Registry
 from opspilot.tools.results import Unusable, as_interrupt, as_json
 from opspilot.tools.spec import Tool, ToolError

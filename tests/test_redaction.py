@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opspilot.core.messages import Json
-from opspilot.tools.redaction import redact
+from opspilot.redaction import redact
 
 PEM = (
     "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A\n\n"
