@@ -4,9 +4,9 @@ Knows calls and people, nothing of tools' code, files or settings. A write that 
 agreement: a rule that was forgotten must not let anything through.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.interrupts import Principal, holds
@@ -18,11 +18,17 @@ UNMATCHED_WRITE = "unmatched-write"
 """The names of what is decided when no rule matches."""
 
 
+def fits(text: str, pattern: str) -> bool:
+    """Whether the whole text is as the pattern says: `*` stands for any characters, `?` for one."""
+    expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+    return re.fullmatch(expression, text, re.DOTALL) is not None
+
+
 @dataclass(frozen=True)
 class Rule:
     """What to do with the calls that it matches: all conditions have to hold, and one that isn't given always does.
 
-    `tools` are names or shell patterns (`restart_*`), any of them. `arguments` maps a name, or the path to a nested one
+    `tools` are names or patterns (`restart_*`), any of them. `arguments` maps a name, or the path to a nested one
     (`target.environment`), to values of which one has to be there; texts may be patterns, and are compared to the
     letter. `user_roles`: who asked for the run has one of these.
     """
@@ -36,10 +42,14 @@ class Rule:
     reason: str = ""
     terms: Terms = Terms()
 
+    def speaks_of(self, tool: str) -> bool:
+        """Whether its patterns match a tool of this name."""
+        return not self.tools or any(fits(tool, pattern) for pattern in self.tools)
+
     def matches(self, tool: str, effect: Effect, arguments: Mapping[str, Json], requester: Principal) -> bool:
         """Whether this rule decides about this call."""
         return (
-            (not self.tools or any(fnmatchcase(tool, pattern) for pattern in self.tools))
+            self.speaks_of(tool)
             and (self.effect is None or self.effect is effect)
             and all(_has(arguments, path, values) for path, values in self.arguments.items())
             and (not self.user_roles or any(holds(requester, role) for role in self.user_roles))
@@ -90,6 +100,6 @@ def _has(arguments: Mapping[str, Json], path: str, values: tuple[Json, ...]) -> 
 def equals(found: Json, wanted: Json) -> bool:
     """Whether an argument is the value that a rule names; both texts: whether the pattern matches."""
     if isinstance(found, str) and isinstance(wanted, str):
-        return fnmatchcase(found, wanted)
+        return fits(found, wanted)
     # To Python `True == 1`; to whoever writes a rule it is not.
     return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
