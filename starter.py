@@ -42,6 +42,9 @@ def ask(  # noqa: PLR0913 options are parameters
     session: Annotated[str, typer.Option(help=text("help.session"), autocompletion=wiring.known_sessions)] = "",
     only: Annotated[str, typer.Option(metavar="TOOL", help=text("help.only"), autocompletion=wiring.known_tools)] = "",
     force: Annotated[bool, typer.Option("--force", help=text("help.force"))] = False,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help=text("help.ask_model"), autocompletion=wiring.known_models)
+    ] = "",
     max_steps: Annotated[int | None, typer.Option(min=1, max=MOST_STEPS, help=text("help.max_steps"))] = None,
     max_seconds: Annotated[float | None, typer.Option(min=1, max=MOST_SECONDS, help=text("help.max_seconds"))] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, max=MOST_TOKENS, help=text("help.max_tokens"))] = None,
@@ -63,20 +66,27 @@ def ask(  # noqa: PLR0913 options are parameters
     if only and endpoint and only not in settings.tools:
         names = ", ".join(settings.tools) or text("refused.none")
         raise UsageError(text("refused.no_tool", tool=only, tools=names))
+    if endpoint:
+        # Another worker than this machine's may know models that these settings don't.
+        settings.model_named(model)
     given: dict[str, Any] = {
         "steps": max_steps,
         "active_seconds": max_seconds,
         "tokens": max_tokens,
         "failures_in_a_row": max_failures,
     }
-    limits = replace(settings.limits.as_limits(), **{name: most for name, most in given.items() if most is not None})
+    given = {name: most for name, most in given.items() if most is not None}
+    limits = replace(settings.limits.as_limits(), **given)
+    mode = Mode(only or None, force, model)
     name = session or new_session()
 
     async def run() -> int:
         async with wiring.pilot(settings, endpoint) as (pilot, attendant):
+            particular = bool(session and (given or mode != Mode()))
+            too_late = particular and await wiring.goes_on(pilot, session)
             hint = asyncio.create_task(wiring.say_when_nobody_works(pilot))
             try:
-                asked = await pilot.ask(asked_text, name, limits=limits, mode=Mode(only or None, force))
+                asked = await pilot.ask(asked_text, name, limits=limits, mode=mode)
             except asyncio.CancelledError:
                 with suppress(OpsPilotError):
                     await pilot.stop(name, "Ctrl-C")
@@ -84,6 +94,8 @@ def ask(  # noqa: PLR0913 options are parameters
                 raise
             finally:
                 hint.cancel()
+            if too_late:
+                say(text("attend.goes_on", session=session))
             return await attendant(json).attend(asked.session, asked.message_id, asked.after, stoppable=True)
 
     return _run(run())
@@ -127,7 +139,7 @@ def answer(
     async def run() -> int:
         async with wiring.pilot(settings, endpoint) as (pilot, _):
             await answer_question(
-                pilot, wiring.principal(), session, reply, typer.echo, json_line if json else question_line
+                pilot, wiring.principal(settings), session, reply, typer.echo, json_line if json else question_line
             )
             return 0
 
@@ -195,7 +207,7 @@ def show(session: SessionName, *, json: AsJson = False) -> int:
     """Print everything that was said and seen in a session."""
     from opspilot import refusals
     from opspilot.cli.transcript import transcript
-    from opspilot.tools.redaction import redact
+    from opspilot.redaction import redact
 
     with wiring.journal(wiring.load()) as journal:
         row = journal.session(session)
@@ -246,13 +258,13 @@ def doctor(
 
     settings = wiring.load()
     if model:
-        from opspilot.probing import examine_model
+        from opspilot.probing import examine_models
 
-        findings = examine_model(settings.model)
+        findings = examine_models(settings)
     else:
         # Who only looks starts nothing.
         endpoint = _endpoint(settings, local=local, asking=fix) if local or fix else remembered(settings)
-        findings = examine(settings, wiring.principal(), endpoint.address if endpoint else None, repair=fix)
+        findings = examine(settings, wiring.principal(settings), endpoint.address if endpoint else None, repair=fix)
 
     return _run(report(findings, typer.echo, as_json=json))
 
@@ -282,7 +294,7 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 def _tools() -> typer.Typer:
     from opspilot.cli.tool_commands import tool_commands
 
-    return tool_commands(command, wiring.principal)
+    return tool_commands(command, lambda: wiring.principal(wiring.load()), wiring.known_tools)
 
 
 app.add_typer(_tools(), name="tools")

@@ -18,14 +18,14 @@ from activities.journal import JournalActivities
 from activities.model import ModelActivities
 from activities.prompt import system_prompt
 from activities.tools import ToolActivities
-from opspilot.choosing import build_model
+from opspilot.choosing import ChosenModels
 from opspilot.core.errors import OpsPilotError, UsageError
-from opspilot.core.ports import Journal, Model
+from opspilot.core.ports import Journal, Models
 from opspilot.journal.store import SqlJournal
 from opspilot.logging import configure_logging
 from opspilot.settings import Settings, load_settings
 from opspilot.temporal import connect, require_search_attributes
-from opspilot.tools.redaction import redact
+from opspilot.redaction import redact
 from opspilot.tools.registry import build_registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import ToolPlace
@@ -37,13 +37,13 @@ JOURNAL_THREADS = 16
 log = structlog.stdlib.get_logger("worker")
 
 
-def build_worker(client: Client, settings: Settings, journal: Journal, model: Model) -> Worker:
+def build_worker(client: Client, settings: Settings, journal: Journal, models: Models) -> Worker:
     """Everything wired. The options are chosen, not inherited; each says why."""
     place = ToolPlace(base=settings.base, state=settings.state_dir, journal=journal)
     tools = ToolRuntime(build_registry(settings.tools, place))
-    price = settings.prices.get(settings.model.name)
-    keeping = JournalActivities(journal, tools, model.name, system_prompt(), price.as_price() if price else None)
-    thinking = ModelActivities(journal, tools, model)
+    prices = {name: price.as_price() for name, price in settings.prices.items()}
+    keeping = JournalActivities(journal, tools, models, system_prompt(), prices)
+    thinking = ModelActivities(journal, tools, models)
     acting = ToolActivities(journal, tools)
     answering = AnswerActivities(journal, tools)
     return Worker(
@@ -83,11 +83,11 @@ async def run() -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     client = await connect()
     await require_search_attributes(client)
-    model = build_model(settings.model)
+    models = ChosenModels(settings)
     journal = SqlJournal(settings.journal)
     try:
-        async with build_worker(client, settings, journal, model):
-            log.info("worker is up", model=model.name, task_queue=settings.temporal.task_queue, journal=journal.id)
+        async with build_worker(client, settings, journal, models):
+            log.info("worker is up", model=models("").name, task_queue=settings.temporal.task_queue, journal=journal.id)
             await stop.wait()
             log.info("worker drains")
     finally:
@@ -97,7 +97,7 @@ async def run() -> None:
 async def check() -> None:
     """Build what needs no server, and let go of it: whatever would keep a worker of these settings from starting."""
     settings = load_settings()
-    build_model(settings.model)
+    ChosenModels(settings)
     journal = SqlJournal(settings.journal)
     try:
         build_registry(settings.tools, ToolPlace(base=settings.base, state=settings.state_dir, journal=journal))

@@ -10,45 +10,32 @@ import json
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from platformdirs import user_state_path
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from opspilot.bounds import MOST_GRACE_SECONDS, MOST_SECONDS, MOST_STEPS, MOST_TOKENS
+from opspilot.bounds import MOST_GRACE_SECONDS, MOST_STEPS
 from opspilot.core.contract import TASK_QUEUE
 from opspilot.core.cost import Price
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import Limits
+from opspilot.model_settings import (
+    ModelSettings,
+    Seconds,
+    Tokens,
+    model_named,
+    refuse_secrets,
+    resolve_model,
+    resolve_models,
+)
 from opspilot.settings_errors import Origin
+from opspilot.texts.language import text
 
 FILE_NAME = "opspilot.toml"
 CONFIG_VARIABLE = "OPSPILOT_CONFIG"
 PREFIX = "OPSPILOT_"
-
-DEFAULT_OPENAI_MODEL = "gpt-5-mini"
-DEFAULT_ANTHROPIC_MODEL = "claude-sonnet-4-6"
-"""Asked when there is a key and nothing else; with a `base_url` the name has to be said."""
-
-
-class _Home(NamedTuple):
-    """Where a wire format is at home, and the variables that everybody sets for it."""
-
-    url: str
-    model: str
-    key_variable: str
-    url_variable: str
-
-
-_OPENAI = _Home("https://api.openai.com/v1", DEFAULT_OPENAI_MODEL, "OPENAI_API_KEY", "OPENAI_BASE_URL")
-_HOMES = {
-    "openai": _OPENAI,
-    "openai-responses": _OPENAI,
-    "anthropic": _Home("https://api.anthropic.com", DEFAULT_ANTHROPIC_MODEL, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-}
-_SECRET_HEADERS = {"authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"}
-_BY_ENVIRONMENT = "must not stand in a file that is shared. Set {variable} in the environment"
 
 _SQLITE = "sqlite:///"
 _JOURNALS = (_SQLITE, "postgresql://", "postgresql+psycopg://")
@@ -57,47 +44,11 @@ _NO_FOLDER_CHARACTERS = "?#%\0"
 """The first three mean something in the addresses that SQLite and the local server make of a path."""
 
 Count: TypeAlias = Annotated[int, Field(gt=0, le=MOST_STEPS)]
-Tokens: TypeAlias = Annotated[int, Field(gt=0, le=MOST_TOKENS)]
-Seconds: TypeAlias = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
+Word: TypeAlias = Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")]
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-Adapter: TypeAlias = Literal["anthropic", "demo", "openai", "openai-responses", "scripted"]
-Provider: TypeAlias = Literal["anthropic", "auto", "demo", "openai", "openai-responses", "scripted"]
-
-
-class ModelSettings(_Section):
-    """Which model thinks, and how it is reached.
-
-    `auto` is `openai` when there is a key or a `base_url` for it, else `anthropic` when there is a key for that, else
-    the offline `demo`. The key comes from `OPSPILOT_MODEL__API_KEY`, else from `api_key_file`, else from
-    `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, as the provider is; never from opspilot.toml. `base_url` may also come from
-    `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL`: a key must not go to another server than its own.
-    """
-
-    provider: Provider = "auto"
-    name: str = ""
-    base_url: str = ""
-    api_key: SecretStr | None = None
-    api_key_file: Path | None = None
-    max_output_tokens: Tokens | None = None
-    read_timeout_seconds: Seconds = 120.0
-    strict_tool_calls: bool = False
-    extra_headers: dict[str, SecretStr] = Field(default_factory=dict)
-    extra_body: dict[str, Any] = Field(default_factory=dict)
-    proxy: SecretStr | None = None
-    ca_file: Path | None = None
-    script: Path | None = None
-
-    @property
-    def adapter(self) -> Adapter:
-        """The provider that is really used."""
-        if self.provider != "auto":
-            return self.provider
-        return "openai" if self.api_key or self.base_url else "demo"
 
 
 class PriceSettings(_Section):
@@ -134,9 +85,13 @@ class LimitSettings(_Section):
 
 
 class LocalSettings(_Section):
-    """The local stack. `prepare` is a command (a list of arguments) that is run once before the first question."""
+    """This machine. `prepare` is a command (a list of arguments) that is run once before the first question.
+
+    `roles` are those of whoever is at the command line; tools and approvals ask for them.
+    """
 
     prepare: tuple[str, ...] = ()
+    roles: tuple[Word, ...] = ("operator", "approver")
 
 
 class TemporalSettings(_Section):
@@ -165,6 +120,7 @@ class Settings(BaseSettings):
     )
 
     model: ModelSettings = ModelSettings()
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
     tools: dict[str, Any] = Field(default_factory=dict, repr=False)
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
@@ -193,17 +149,18 @@ class Settings(BaseSettings):
         try:
             self.state_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            why = "a file stands in the way" if isinstance(error, FileExistsError) else error.strerror
-            raise UsageError(
-                f"The state folder {self.state_dir} can't be made: {why}. Name another one with state_dir "
-                "(OPSPILOT_STATE_DIR)."
-            ) from None
+            why = text("settings.state.file") if isinstance(error, FileExistsError) else error.strerror
+            raise UsageError(text("settings.state.unmade", folder=self.state_dir, why=why)) from None
+
+    def model_named(self, name: str) -> ModelSettings:
+        """The model of a name, the default for the empty one. Raises `UsageError` with what there is."""
+        return model_named(name, self.model, self.models)
 
     def digest(self) -> str:
         """32 hexadecimal digits over all settings, secrets included: when it differs, a worker has to restart."""
         plain = self.model_dump() | {"base": self.base}
-        text = json.dumps(plain, sort_keys=True, default=_revealed)
-        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=b"settings").hexdigest()
+        whole = json.dumps(plain, sort_keys=True, default=_revealed)
+        return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16, person=b"settings").hexdigest()
 
     @classmethod
     def settings_customise_sources(
@@ -255,7 +212,7 @@ def _find_config() -> Path | None:
     if named := os.environ.get(CONFIG_VARIABLE):
         path = Path(named).absolute()
         if not path.is_file():
-            raise UsageError(f"Environment variable {CONFIG_VARIABLE} names {path}, and there is no such file.")
+            raise UsageError(text("settings.no_file", variable=CONFIG_VARIABLE, path=path))
         return path
     path = Path.cwd() / FILE_NAME
     return path if path.is_file() else None
@@ -265,32 +222,11 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         table = tomllib.loads(path.read_bytes().decode())
     except OSError as error:
-        raise UsageError(f"{path} can't be read: {error.strerror}.") from None
+        raise UsageError(text("settings.unreadable", path=path, why=error.strerror)) from None
     except ValueError as error:
-        raise UsageError(f"{path} is not valid TOML: {error}.") from None
-    _refuse_secrets(table.get("model"), path)
+        raise UsageError(text("settings.no_toml", path=path, why=error)) from None
+    refuse_secrets(table, path)
     return table
-
-
-def _refuse_secrets(model: Any, path: Path) -> None:
-    """What lets somebody in belongs into the environment, or into a file that only its owner can read."""
-    model = model if isinstance(model, dict) else {}
-    if "api_key" in model:
-        variables = "OPSPILOT_MODEL__API_KEY, or OPENAI_API_KEY or ANTHROPIC_API_KEY,"
-        raise UsageError(
-            f"{path}: model.api_key {_BY_ENVIRONMENT.format(variable=variables)}, or name a file that only you can "
-            "read with model.api_key_file."
-        )
-    headers = model.get("extra_headers")
-    for name in headers if isinstance(headers, dict) else ():
-        if name.lower() in _SECRET_HEADERS:
-            variable = "OPSPILOT_MODEL__EXTRA_HEADERS (a JSON object)"
-            raise UsageError(f"{path}: model.extra_headers.{name} {_BY_ENVIRONMENT.format(variable=variable)}.")
-    proxy = model.get("proxy")
-    if isinstance(proxy, str) and "@" in proxy:
-        raise UsageError(
-            f"{path}: model.proxy with a password {_BY_ENVIRONMENT.format(variable='OPSPILOT_MODEL__PROXY')}."
-        )
 
 
 def _resolve(settings: Settings, origin: Origin) -> Settings:
@@ -301,15 +237,16 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
     paths = str(state_dir) if "\0" in str(state_dir) else f"{state_dir}{os.path.realpath(state_dir)}"
     if any(character in paths for character in _NO_FOLDER_CHARACTERS):
         raise UsageError(
-            f"{origin.where('state_dir')} must be a folder without ?, # and % in its whole path ({str(state_dir)!r}), "
-            "as databases misread them."
+            text("settings.state.characters", where=origin.where("state_dir"), folder=repr(str(state_dir)))
         )
     for name, tool in settings.tools.items():
         if not isinstance(tool, dict):
-            raise UsageError(f"{origin.where('tools', name)} must be a table: [tools.{name}], with its keys below it.")
+            raise UsageError(text("settings.tool_table", where=origin.where("tools", name), name=name))
+    model = resolve_model(settings.model, base, origin)
     resolved = settings.model_copy(
         update={
-            "model": _resolve_model(settings.model, base, origin),
+            "model": model,
+            "models": resolve_models(settings.models, model, base, origin),
             "state_dir": state_dir,
             "journal": _resolve_journal(settings.journal, base, origin) or f"sqlite:///{state_dir / 'journal.sqlite'}",
         }
@@ -318,72 +255,13 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
     return resolved
 
 
-def _resolve_model(model: ModelSettings, base: Path, origin: Origin) -> ModelSettings:
-    update: dict[str, Any] = {
-        "script": model.script and base / model.script.expanduser(),
-        "ca_file": model.ca_file and base / model.ca_file.expanduser(),
-        "provider": _provider(model),
-    }
-    home = _HOMES.get("openai" if update["provider"] == "auto" else update["provider"])
-    if home:
-        update["api_key"] = model.api_key or _read_key(model.api_key_file, base, origin, home.key_variable)
-        update["base_url"] = model.base_url or os.environ.get(home.url_variable, "")
-    model = model.model_copy(update=update)
-    if model.adapter == "scripted" and not (model.script and model.script.is_file()):
-        raise UsageError(
-            f"{origin.where('model', 'script')} must name the file to play, as model.provider is scripted."
-        )
-    if home is None or model.adapter not in _HOMES:
-        return model
-    if model.base_url:
-        _check_server(model, origin)
-        return model
-    if model.api_key is None:
-        raise UsageError(
-            f"{origin.where('model', 'provider')} is {model.adapter}, which needs a key: set {home.key_variable} or "
-            "OPSPILOT_MODEL__API_KEY, or model.api_key_file. A server that wants no key is named with model.base_url."
-        )
-    return model.model_copy(update={"name": model.name or home.model, "base_url": home.url})
-
-
-def _provider(model: ModelSettings) -> Provider:
-    """`auto` settled where only Anthropic's key is there."""
-    variables = (_OPENAI.key_variable, _OPENAI.url_variable)
-    openai = model.api_key or model.api_key_file or model.base_url or any(map(os.environ.get, variables))
-    if model.provider == "auto" and not openai and os.environ.get(_HOMES["anthropic"].key_variable):
-        return "anthropic"
-    return model.provider
-
-
-def _check_server(model: ModelSettings, origin: Origin) -> None:
-    if not model.base_url.startswith(("http://", "https://")):
-        raise UsageError(f"{origin.where('model', 'base_url')} must begin with http:// or https://.")
-    if not model.name:
-        raise UsageError(f"{origin.where('model', 'name')} must say which of the models at model.base_url to ask.")
-
-
-def _read_key(file: Path | None, base: Path, origin: Origin, variable: str) -> SecretStr | None:
-    if file is None:
-        key = os.environ.get(variable, "")
-        return SecretStr(key) if key else None
-    path = base / file.expanduser()
-    where = origin.where("model", "api_key_file")
-    try:
-        key = path.read_bytes().decode().strip()
-    except (OSError, ValueError):
-        raise UsageError(f"{where} names {path}, which can't be read as text.") from None
-    if not key:
-        raise UsageError(f"{where} names {path}, which is empty.")
-    return SecretStr(key)
-
-
 def _resolve_journal(url: str, base: Path, origin: Origin) -> str:
     """A SQLite path becomes absolute, so that command line and worker, in different folders, mean the same file."""
     if url and not url.startswith(_JOURNALS):
-        raise UsageError(f"{origin.where('journal')} must be a database URL: one of {', '.join(_JOURNALS)}…")
+        raise UsageError(text("settings.journal.url", where=origin.where("journal"), urls=", ".join(_JOURNALS)))
     if not url.startswith(_SQLITE):
         return url
     file = url.removeprefix(_SQLITE)
     if file in ("", ":memory:"):
-        raise UsageError(f"{origin.where('journal')} must name a file: worker and command line can't share memory.")
+        raise UsageError(text("settings.journal.memory", where=origin.where("journal")))
     return _SQLITE + str(base / file)

@@ -5,23 +5,12 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-_KINDS = {
-    "bool": "true or false",
-    "dict": "a table",
-    "finite": "a finite number",
-    "float": "a number",
-    "int": "a whole number",
-    "model": "a table",
-    "path": "a path",
-    "string": "text",
-    "tuple": "a list",
-}
-"""What a value has to be, by the first word of pydantic's error type (`int_parsing`, `int_type`, `int_from_float`)."""
+from opspilot.texts.language import text
 
 
 @dataclass(frozen=True)
@@ -38,14 +27,21 @@ class Origin:
         own = self.prefix + "__".join(location).upper()
         variable = self._variable(location)
         if variable is not None:
-            return f"Environment variable {variable}" + ("" if variable.upper() == own else f" ({key})")
+            if variable.upper() == own:
+                return text("settings.variable", variable=variable)
+            return text("settings.variable.part", variable=variable, key=key)
         return f"{self.file}: {key}" if self.file else f"{key} ({own})"
 
     def unknown_variables(self, allowed: Collection[str]) -> list[str]:
         """A sentence for each variable that begins with the prefix and is no setting, such as a misspelt one."""
         return [
-            f"Environment variable {name} is not a setting.{_suggestion(name.upper(), allowed)} "
-            f"Allowed: {', '.join(sorted(allowed))}; a key of a section is set as {self.prefix}SECTION__KEY."
+            text(
+                "settings.unknown.variable",
+                where=text("settings.variable", variable=name),
+                guess=_suggestion(name.upper(), allowed),
+                allowed=", ".join(sorted(allowed)),
+                prefix=self.prefix,
+            )
             for name in sorted(self.environment)
             if name.upper().startswith(self.prefix) and name.upper().partition("__")[0] not in allowed
         ]
@@ -58,16 +54,15 @@ class Origin:
         location = tuple(str(part) for part in fault["loc"])
         where = self.where(*location)
         if fault["type"] != "extra_forbidden":
-            return f"{where} must be {_allowed(fault)}"
+            what, guess = _allowed(fault)
+            return text("settings.must", where=where, what=what) + guess
         *sections, name = location
-        for section in sections:
-            annotation = root.model_fields[section].annotation
-            assert isinstance(annotation, type)
-            assert issubclass(annotation, BaseModel)
-            root = annotation
-        names = sorted(root.model_fields)
-        place = f"in [{'.'.join(sections)}]" if sections else "at the top"
-        return f"{where} is not a setting.{_suggestion(name, names)} Allowed {place}: {', '.join(names)}."
+        names = sorted(_section(root, sections).model_fields)
+        guess, allowed = _suggestion(name, names), ", ".join(names)
+        if not sections:
+            return text("settings.unknown.top", where=where, guess=guess, allowed=allowed)
+        section = ".".join(sections)
+        return text("settings.unknown.key", where=where, guess=guess, section=section, allowed=allowed)
 
     def _variable(self, location: tuple[str, ...]) -> str | None:
         """The variable that a value came from: its own, else one that sets a whole section or list as JSON."""
@@ -78,23 +73,42 @@ class Origin:
         return None
 
 
-def _allowed(fault: ErrorDetails) -> str:
+def _section(root: type[BaseModel], sections: list[str]) -> type[BaseModel]:
+    """The model of a section; below a table of tables the names are the person's own."""
+    annotation: Any = root
+    for section in sections:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            annotation = annotation.model_fields[section].annotation
+        else:
+            annotation = get_args(annotation)[1]
+    assert isinstance(annotation, type)
+    assert issubclass(annotation, BaseModel)
+    return annotation
+
+
+def _allowed(fault: ErrorDetails) -> tuple[str, str]:
+    """What a value has to be, and what may have been meant."""
     context: dict[str, Any] = fault.get("ctx", {})
     match fault["type"]:
         case "literal_error":
             choices = re.findall(r"'([^']*)'", context["expected"])
-            return f"one of {', '.join(choices)}." + _suggestion(str(fault["input"]), choices)
+            return text("settings.must.choice", choices=", ".join(choices)), _suggestion(str(fault["input"]), choices)
         case "greater_than":
-            return f"greater than {context['gt']:g}."
+            return text("settings.must.greater", least=f"{context['gt']:g}"), ""
+        case "greater_than_equal":
+            return text("settings.must.least", least=f"{context['ge']:g}"), ""
         case "less_than_equal":
-            return f"at most {context['le']:,.0f}."
+            return text("settings.must.most", most=f"{context['le']:,.0f}"), ""
         case "string_too_long":
-            return f"text of at most {context['max_length']} characters."
+            return text("settings.must.short", most=context["max_length"]), ""
         case "string_too_short":
-            return "text that is not empty."
-    return _KINDS[fault["type"].partition("_")[0]] + "."
+            return text("settings.must.filled"), ""
+        case "string_pattern_mismatch":
+            return text("settings.must.word"), ""
+    # pydantic's error types begin with what was wanted: `int_parsing`, `int_type`, `int_from_float`.
+    return text(f"settings.kind.{fault['type'].partition('_')[0]}"), ""
 
 
 def _suggestion(name: str, allowed: Collection[str]) -> str:
     close = difflib.get_close_matches(name, allowed, n=1)
-    return f" Did you mean {close[0]}?" if close else ""
+    return text("settings.guess", name=close[0]) if close else ""

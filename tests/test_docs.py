@@ -88,7 +88,7 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 def test_operations_names_every_setting_and_no_other() -> None:
     text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE))
-    tables = {"tools": "tools.NAME", "prices": "prices.MODEL"}
+    tables = {"tools": "tools.NAME", "models": "models.NAME", "prices": "prices.MODEL"}
     assert named == {tables.get(key, key) for key in keys(Settings)}
 
 

@@ -10,9 +10,9 @@ from opspilot import probing
 from opspilot.cli.doctor import Finding
 from opspilot.core.messages import ModelReply, ModelRequest
 from opspilot.core.ports import Model
+from opspilot.model_settings import ModelSettings
 from opspilot.models.scripted import ScriptedModel
 from opspilot.probing import examine_model, probe
-from opspilot.settings import ModelSettings
 
 USAGE = {"input_tokens": 9, "output_tokens": 3}
 COUNTS = {"text": " ".join(map(str, range(1, 21))), "usage": USAGE}

@@ -9,7 +9,8 @@ import pytest
 from opspilot.choosing import build_model
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import Limits
-from opspilot.settings import DEFAULT_ANTHROPIC_MODEL, DEFAULT_OPENAI_MODEL, LimitSettings, Settings, load_settings
+from opspilot.model_settings import DEFAULT_ANTHROPIC_MODEL, DEFAULT_OPENAI_MODEL
+from opspilot.settings import LimitSettings, Settings, load_settings
 
 KEY = "sk-invented-0123456789"
 
@@ -238,7 +239,7 @@ def test_relative_journal_is_the_same_file_from_every_folder(given: str, expecte
 
 # ---------------------------------------------------------------- what is refused, and how
 
-TOP = "journal, limits, local, log_level, model, prices, state_dir, temporal, tools, worker"
+TOP = "journal, limits, local, log_level, model, models, prices, state_dir, temporal, tools, worker"
 MODEL = (
     "api_key, api_key_file, base_url, ca_file, extra_body, extra_headers, max_output_tokens, name, provider, proxy, "
     "read_timeout_seconds, script, strict_tool_calls"
@@ -246,7 +247,7 @@ MODEL = (
 PROVIDERS = "anthropic, auto, demo, openai, openai-responses, scripted"
 VARIABLES = (
     "OPSPILOT_CONFIG, OPSPILOT_JOURNAL, OPSPILOT_LIMITS, OPSPILOT_LOCAL, OPSPILOT_LOG_LEVEL, OPSPILOT_MODEL, "
-    "OPSPILOT_PRICES, OPSPILOT_STATE_DIR, OPSPILOT_TEMPORAL, OPSPILOT_TOOLS, OPSPILOT_WORKER"
+    "OPSPILOT_MODELS, OPSPILOT_PRICES, OPSPILOT_STATE_DIR, OPSPILOT_TEMPORAL, OPSPILOT_TOOLS, OPSPILOT_WORKER"
 )
 
 BAD_FILES = [

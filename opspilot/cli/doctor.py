@@ -17,6 +17,7 @@ from opspilot.client import OpsPilot
 from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Principal
 from opspilot.journal.store import SqlJournal
+from opspilot.model_settings import ModelSettings
 from opspilot.settings import FILE_NAME, Settings
 from opspilot.temporal import connect, register_search_attributes, require_search_attributes
 from opspilot.texts.language import text
@@ -43,7 +44,8 @@ async def examine(
 ) -> AsyncIterator[Finding]:
     """Each finding as it is made. `address` is the local stack's; None means what `temporalio.envconfig` names."""
     yield Finding("settings", ok=True, text=_where(settings))
-    yield _model(settings)
+    for name, model in {"": settings.model, **settings.models}.items():
+        yield _model(f"model {name}".strip(), model)
     yield _state_folder(settings, repair=repair)
     journal = _journal(settings)
     yield journal if isinstance(journal, Finding) else Finding("journal", True, text("doctor.journal", id=journal.id))
@@ -85,12 +87,12 @@ def _where(settings: Settings) -> str:
     return text("doctor.settings.none", file=FILE_NAME, folder=settings.base)
 
 
-def _model(settings: Settings) -> Finding:
-    if settings.model.adapter == "demo":
-        return Finding("model", ok=True, text=text("doctor.model.demo"), fix=text("doctor.model.fix"))
-    name = f"{settings.model.adapter} {settings.model.name}".strip()
-    where = text("doctor.model.at", where=settings.model.base_url) if settings.model.base_url else ""
-    return Finding("model", ok=True, text=name + where)
+def _model(name: str, model: ModelSettings) -> Finding:
+    if model.adapter == "demo":
+        return Finding(name, ok=True, text=text("doctor.model.demo"), fix=text("doctor.model.fix"))
+    what = f"{model.adapter} {model.name}".strip()
+    where = text("doctor.model.at", where=model.base_url) if model.base_url else ""
+    return Finding(name, ok=True, text=what + where)
 
 
 def _state_folder(settings: Settings, *, repair: bool) -> Finding:

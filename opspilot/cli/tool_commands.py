@@ -32,18 +32,20 @@ MakeCommand = Callable[[Callable[..., int], typer.Typer, str], object]
 """Adds a function to an app under a name. What the function returns is the exit status."""
 
 AsJson = Annotated[bool, typer.Option("--json", help=text("help.json"))]
-ToolName = Annotated[str, typer.Argument(metavar="NAME", help=text("help.tool_name"))]
 
 
-def tool_commands(command: MakeCommand, principal: Callable[[], Principal]) -> typer.Typer:
-    """The commands, to be mounted as `tools`."""
+def tool_commands(
+    command: MakeCommand, principal: Callable[[], Principal], known_tools: Callable[[str], list[str]]
+) -> typer.Typer:
+    """The commands, to be mounted as `tools`. `known_tools` is what the shell offers while a name is typed."""
+    tool_name = typer.Argument(metavar="NAME", help=text("help.tool_name"), autocompletion=known_tools)
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=text("help.tools"))
 
-    def tools_show(name: ToolName, *, json: AsJson = False) -> int:
+    def tools_show(name: Annotated[str, tool_name], *, json: AsJson = False) -> int:
         return show_tool(name, principal(), json=json)
 
     def tools_call(
-        name: ToolName,
+        name: Annotated[str, tool_name],
         *,
         args: Annotated[str, typer.Option(metavar="JSON", help=text("help.args"))] = "{}",
         answers: Annotated[str, typer.Option(metavar="JSON", help=text("help.answers"))] = "{}",

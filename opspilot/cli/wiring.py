@@ -36,15 +36,15 @@ def load() -> "Settings":
     return load_settings()
 
 
-def principal() -> "Principal":
-    """Who is at the command line: the user of this machine, taken at their word."""
+def principal(settings: "Settings") -> "Principal":
+    """Who is at the command line: the user of this machine, taken at their word, with the roles that are set for it."""
     from opspilot.core.interrupts import Principal
 
     try:
         user = getpass.getuser()
     except (OSError, KeyError):
         user = str(os.getuid())
-    return Principal(user, user, method="local")
+    return Principal(user, user, settings.local.roles, "local")
 
 
 def journal(settings: "Settings") -> Any:
@@ -66,11 +66,11 @@ async def pilot(
     from opspilot.cli.prompting import Prompt
     from opspilot.client import OpsPilot
     from opspilot.temporal import connect
-    from opspilot.tools.redaction import redact
+    from opspilot.redaction import redact
 
     client = await connect(endpoint.address if endpoint else None)
     with journal(settings) as read:
-        who = principal()
+        who = principal(settings)
         opspilot = OpsPilot(client, read, who, settings.temporal.task_queue, redact)
         console = endpoint.console if endpoint else _default_console(client.service_client.config.target_host)
 
@@ -86,7 +86,7 @@ def view(*, json: bool, address: str = "", namespace: str = "default") -> "View"
     """Where entries are shown: on standard output, for a person or as JSON."""
     from opspilot.cli.jsonlines import JsonView
     from opspilot.cli.terminal import TerminalView
-    from opspilot.tools.redaction import redact
+    from opspilot.redaction import redact
 
     return JsonView(sys.stdout, redact) if json else TerminalView(sys.stdout, namespace, address)
 
@@ -96,6 +96,14 @@ async def say_when_nobody_works(opspilot: "OpsPilot") -> None:
     await asyncio.sleep(PATIENCE_SECONDS)
     if await opspilot.has_worker() is False:
         say(text("attend.no_worker_yet"))
+
+
+async def goes_on(opspilot: "OpsPilot", session: str) -> bool:
+    """Is a run of this session open, so that a message reaches it? False also when nobody says."""
+    from opspilot.core.contract import Status
+
+    status = await opspilot.status(session)
+    return status is not None and status.status is not Status.DONE
 
 
 def _default_console(target: str) -> str:
@@ -118,4 +126,15 @@ def known_tools(incomplete: str) -> list[str]:
     """Tools that have a table."""
     with suppress(OpsPilotError, OSError):
         return [name for name in load().tools if name.startswith(incomplete)]
+    return []
+
+
+def known_models(incomplete: str) -> list[str]:
+    """Models that have a table, the offline one, and the default's own name."""
+    from opspilot.model_settings import DEMO
+
+    with suppress(OpsPilotError, OSError):
+        settings = load()
+        names = [*settings.models, DEMO, *([settings.model.name] if settings.model.has_server else [])]
+        return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
     return []

@@ -57,6 +57,10 @@ ENGLISH: dict[str, str] = {
     "prompt.confirm": "approve, reject [why], or name=value to change it: ",
     "attend.left": "Left; the run goes on. Come back with: {program} watch {session}",
     "attend.left_stopping": "Left; the run is being stopped. See how it ended: {program} watch {session}",
+    "attend.goes_on": (
+        "The run of session {session} is already going on, under the limits, tools and model that it began with; your "
+        "options don't change them."
+    ),
     "attend.waits": "Waits for a person: {what}. Answer with: {program} answer {session}{which} {action}",
     "attend.stopping": "Stopping the run. Press Ctrl-C again to leave it to itself.",
     "attend.no_worker": "No worker is running; the run goes on as soon as one is back.",
@@ -233,6 +237,94 @@ ENGLISH: dict[str, str] = {
     "doctor.worker": "asks for work on task queue {queue}",
     "doctor.worker.none": "none asks for work on task queue {queue}",
     "doctor.worker.fix": "python worker.py, or {program} up for one on this machine",
+    # ---- settings that can't be
+    "settings.no_file": "Environment variable {variable} names {path}, and there is no such file.",
+    "settings.unreadable": "{path} can't be read: {why}.",
+    "settings.no_toml": "{path} is not valid TOML: {why}.",
+    "settings.variable": "Environment variable {variable}",
+    "settings.variable.part": "Environment variable {variable} ({key})",
+    "settings.guess": " Did you mean {name}?",
+    "settings.unknown.variable": (
+        "{where} is not a setting.{guess} Allowed: {allowed}; a key of a section is set as {prefix}SECTION__KEY."
+    ),
+    "settings.unknown.top": "{where} is not a setting.{guess} Allowed at the top: {allowed}.",
+    "settings.unknown.key": "{where} is not a setting.{guess} Allowed in [{section}]: {allowed}.",
+    "settings.must": "{where} must be {what}.",
+    "settings.must.choice": "one of {choices}",
+    "settings.must.greater": "greater than {least}",
+    "settings.must.least": "at least {least}",
+    "settings.must.most": "at most {most}",
+    "settings.must.short": "text of at most {most} characters",
+    "settings.must.filled": "text that is not empty",
+    "settings.must.word": "a word of letters, digits, '_', '.', ':' and '-', at most 100",
+    "settings.kind.bool": "true or false",
+    "settings.kind.dict": "a table",
+    "settings.kind.finite": "a finite number",
+    "settings.kind.float": "a number",
+    "settings.kind.int": "a whole number",
+    "settings.kind.missing": "given",
+    "settings.kind.model": "a table",
+    "settings.kind.path": "a path",
+    "settings.kind.string": "text",
+    "settings.kind.tuple": "a list",
+    "settings.state.file": "a file stands in the way",
+    "settings.state.unmade": (
+        "The state folder {folder} can't be made: {why}. Name another one with state_dir (OPSPILOT_STATE_DIR)."
+    ),
+    "settings.state.characters": (
+        "{where} must be a folder without ?, # and % in its whole path ({folder}), as databases misread them."
+    ),
+    "settings.tool_table": "{where} must be a table: [tools.{name}], with its keys below it.",
+    "settings.journal.url": "{where} must be a database URL: one of {urls}…",
+    "settings.journal.memory": "{where} must name a file: worker and command line can't share memory.",
+    "settings.secret.key": (
+        "{file}: {key} must not stand in a file that is shared. Set {variable}, or OPENAI_API_KEY or "
+        "ANTHROPIC_API_KEY, in the environment, or name a file that only you can read with {key}_file."
+    ),
+    "settings.secret.key_of_one": (
+        "{file}: {key} must not stand in a file that is shared. Set {variable} in the environment, or name a file that "
+        "only you can read with {key}_file."
+    ),
+    "settings.secret.header": (
+        "{file}: {key} must not stand in a file that is shared. Set {variable} (a JSON object) in the environment."
+    ),
+    "settings.secret.proxy": (
+        "{file}: {key} with a password must not stand in a file that is shared. Set {variable} in the environment."
+    ),
+    "settings.script": "{where} must name the file to play, as {place}.provider is scripted.",
+    "settings.needs_key": (
+        "{where} is {provider}, which needs a key: set {variable} or {own}, or {place}.api_key_file. A server that "
+        "wants no key is named with {place}.base_url."
+    ),
+    "settings.base_url": "{where} must begin with http:// or https://.",
+    "settings.name": "{where} must say which of the models at {place}.base_url to ask.",
+    "settings.key_file.unreadable": "{where} names {path}, which can't be read as text.",
+    "settings.key_file.empty": "{where} names {path}, which is empty.",
+    "settings.model_name": (
+        "{where} can't be a model's name here: lower case letters and digits, with single '_', '.' or '-' between, at "
+        "most 200."
+    ),
+    "settings.no_model": "There is no model {name}. There are: {names}.",
+    # ---- what a model can do: doctor --model
+    "probe.demo": "demo (offline) plans by rules; there is no model to ask.",
+    "probe.demo.fix": "Set OPENAI_API_KEY or ANTHROPIC_API_KEY, or model.base_url, and there is one to test.",
+    "probe.late": "{model} was not done after {seconds} seconds.",
+    "probe.late.fix": "Is it loaded, or is the machine too busy for it?",
+    "probe.failed.fix": "See model.* in opspilot.toml, and docs/providers.md.",
+    "probe.streaming": "works: the answer came in {count} pieces.",
+    "probe.streaming.not": "does not work: the whole answer came at once.",
+    "probe.streaming.fix": "Runs work like this; nothing can be watched being written.",
+    "probe.parallel": "work: {count} calls in one reply.",
+    "probe.parallel.one": "do not work: one call came where two were asked for.",
+    "probe.parallel.one.fix": "Runs work like this; they take more steps.",
+    "probe.parallel.none": "do not work: no tool was called where two were asked for.",
+    "probe.parallel.none.fix": "A model that calls no tools can only talk.",
+    "probe.forced": "work: the tool that was forced was called.",
+    "probe.forced.not": "do not work: another thing was done than to call the tool that was forced.",
+    "probe.forced.fix": "`ask --only TOOL --force` may call nothing with this model.",
+    "probe.usage": "work: {total} tokens for these requests.",
+    "probe.usage.not": "do not work: {count} of {all} replies did not say what they cost.",
+    "probe.usage.fix": "The limit on tokens can't stop a run with this model.",
     # ---- tools, tried outside any run
     "tools.guess": " Did you mean {names}?",
     "tools.not_json": '{option} must be one JSON object, such as \'{{"name": "value"}}\', and is not: {why}.',
@@ -270,7 +362,10 @@ ENGLISH: dict[str, str] = {
     "help.local": "Use the stack on this machine; it is started when needed.",
     "help.json": "Print JSON, one object a line, and nothing else.",
     "help.lang": "Speak English or Chinese. auto: as the locale says.",
-    "help.session": "Go on in this session, or begin one of this name.",
+    "help.session": (
+        "Go on in this session, or begin one of this name. A run that is still going on there keeps the limits, tools "
+        "and model that it began with."
+    ),
     "help.tools": "List, show and try the configured tools.",
     "help.tools_list": "List the configured tools: name, effect, what for.",
     "help.tools_show": "Show what a model is told of a tool, its limits, and who may call it.",
@@ -284,6 +379,7 @@ ENGLISH: dict[str, str] = {
     "help.yes": "Run it as if a person had approved.",
     "help.role": "Call as somebody who has this role.",
     "help.trace": "When it fails, show where in its code.",
+    "help.ask_model": "Think with this model: one of [models], demo, or a name that the default's server knows.",
     "help.only": "Allow this one tool, once a step.",
     "help.force": "With --only: the tool must be called first.",
     "help.max_steps": "Stop after so many steps. Default: limits.steps.",
@@ -302,6 +398,6 @@ ENGLISH: dict[str, str] = {
     "help.text": "Only those whose name or question has this in it.",
     "help.waiting": "Only those that wait for a person, with what they wait for.",
     "help.limit": "At most so many.",
-    "help.model": "Ask the model at most three tiny questions; see what it can do.",
+    "help.model": "Ask each configured model at most three tiny questions; see what it can do.",
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
 }
