@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
+from opspilot.core.policy import RUN_ANYTHING
 from opspilot.tools.registry import Registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import Tool
@@ -16,7 +17,7 @@ async def run_tool(tool: Tool, principal: Principal = TESTER, /, **arguments: Js
     """What the model would be shown: `{"ok": true, "data": …}` or `{"ok": false, "errorCode": …, "message": …}`.
 
     A tool that asks a person first gives its question, `{"interrupt": true, "interruptType": …, "reason": …, "payload":
-    …}`. Arguments are validated, time is limited, the result is redacted and trimmed, as in a run.
+    …}`. Arguments are validated, time is limited, the result is redacted and trimmed, as in a run; no policy is asked.
     """
     return await _tried(tool, principal, arguments, approved=False)
 
@@ -27,4 +28,5 @@ async def run_approved(tool: Tool, principal: Principal = TESTER, /, **arguments
 
 
 async def _tried(tool: Tool, principal: Principal, arguments: Mapping[str, Json], *, approved: bool) -> dict[str, Json]:
-    return await try_tool(ToolRuntime(Registry([tool])), tool.name, arguments, principal, approved=approved)
+    runtime = ToolRuntime(Registry([tool]), RUN_ANYTHING)
+    return await try_tool(runtime, tool.name, arguments, principal, approved=approved)

@@ -9,7 +9,9 @@ from uuid import uuid4
 from opspilot.core.calls import Gate, idempotency_key
 from opspilot.core.interrupts import Interrupt, InterruptType, Principal
 from opspilot.core.messages import Json
+from opspilot.core.observations import Observation
 from opspilot.core.ports import CallContext, ToolReturn, Tools
+from opspilot.core.verdicts import MUST_AGREE
 
 __all__ = ["SESSION", "try_tool"]
 
@@ -34,9 +36,10 @@ async def try_tool(
     trial has an idempotency key of its own.
     """
     verdict = tools.judge(name, arguments, principal)
+    if verdict.code is not None:
+        return Observation.failure(verdict.code, verdict.message).as_json()
     if verdict.gate is Gate.CONFIRM and not approved:
-        reason = verdict.message or "A person must agree before this runs."
-        return Interrupt(InterruptType.CONFIRM_RISKY, reason).as_json()
+        return Interrupt(InterruptType.CONFIRM_RISKY, verdict.message or MUST_AGREE).as_json()
     run, round_ = uuid4().hex, 2 if approved or answers else 1
     key = idempotency_key(run, _CALL, round_)
     context = CallContext(SESSION, run, _CALL, round_, key, principal, approved=approved, answers=answers or {})

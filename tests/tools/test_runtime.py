@@ -105,14 +105,21 @@ def test_people_see_the_tools_that_their_roles_allow_in_a_stable_order() -> None
     assert runtime.specs(ANN, only="nothing") == ()
 
 
-def test_a_good_call_runs_with_what_its_tool_declares() -> None:
+def test_a_good_read_runs_and_a_write_asks_with_what_its_tool_declares() -> None:
     runtime = runtime_of(restart, look, default_timeout_seconds=11)
     assert runtime.judge("look", {"name": "a"}, BOB) == Verdict(
-        Gate.RUN, Effect.READ, "declared-read", concurrent=True, polling=True, timeout_seconds=7
+        Gate.RUN, Effect.READ, "unmatched-read", concurrent=True, polling=True, timeout_seconds=7
     )
     assert runtime.judge("restart", {"service": "a"}, ANN) == Verdict(
-        Gate.RUN, Effect.WRITE, "declared-write", idempotent=True, timeout_seconds=11
+        Gate.CONFIRM, Effect.WRITE, "unmatched-write", idempotent=True, timeout_seconds=11
     )
+
+
+def test_an_administrator_has_the_role_that_a_tool_asks_for() -> None:
+    runtime = runtime_of(replace(restart, roles=("oncall",)))
+    admin = Principal("root", roles=("admin",))
+    assert [spec.name for spec in runtime.specs(admin)] == ["restart"]
+    assert runtime.judge("restart", {"service": "a"}, admin).code is None
 
 
 UNKNOWN = (Gate.INVALID, ErrorCode.UNKNOWN_TOOL, "registry")
