@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from temporalio import activity
@@ -17,6 +17,7 @@ from opspilot.core.entries import (
     Kind,
     NewEntry,
     answer_ignored_key,
+    answer_kept_key,
     answered_key,
     approved_key,
     call_key,
@@ -30,6 +31,7 @@ from opspilot.core.messages import Json
 from opspilot.core.observations import SENTENCES, ErrorCode, Observation
 from opspilot.core.outcomes import asked, result_entry
 from opspilot.core.ports import Journal, Tools
+from opspilot.core.sensitive import has_mask, in_answer, mask
 from opspilot.core.signatures import is_signed
 from opspilot.core.terms import terms_of
 from opspilot.core.verdicts import MUST_AGREE, Asking, interrupt_data
@@ -116,16 +118,29 @@ class AnswerActivities:
             known = is_signed(answer, self._key, session, run)
             if not known or not answer.digest:
                 return self._ignored(session, run, answer, "Its signature is not that of this answer to this question.")
-        found = self._case(session, run, answer, name[1], int(name[2]))
+        whole = self._whole(session, run, answer)
+        if whole is None:
+            return self._ignored(session, run, answer, "The sensitive values that it speaks of were not kept for it.")
+        found = self._case(session, run, whole, name[1], int(name[2]))
         if not isinstance(found, Case):
             return found
         judgement = judge(
             found.question,
-            answer,
+            whole,
             lambda arguments: self._tools.judge(found.opened.data["tool"], arguments, found.requester),
             known=known,
         )
         return self._record(found, judgement, known=known)
+
+    def _whole(self, session: str, run: str, answer: Answer) -> Answer | None:
+        """The answer with the sensitive values that were kept apart from it; None when they weren't."""
+        if not has_mask(dict(answer.values)):
+            return answer
+        key = answer_kept_key(run, answer.interrupt, answer.id)
+        kept = self._journal.find(session, [key]).get(key)
+        if kept is None or mask(kept.data["values"], kept.data["sensitive"]) != answer.values:
+            return None
+        return replace(answer, values=kept.data["values"])
 
     def _case(self, session: str, run: str, answer: Answer, call: str, round_: int) -> Case | AnswerJudged:
         """What the journal holds of the question, or what is to be said when it is not open."""
@@ -173,7 +188,8 @@ class AnswerActivities:
                 return AnswerJudged(accepted=False, action=answer.action, counted=True)
             case AskAgain(arguments):
                 most = case.started.data["limits"]["rounds"]
-                if int(answer.interrupt.partition("#")[2]) >= most:
+                # The question takes one round, what it agrees to the next.
+                if int(answer.interrupt.partition("#")[2]) + 1 >= most:
                     why = f"This call was changed {most} times; approve or reject it as it is."
                     return self._ignored(case.session, case.run, answer, why)
                 return self._settle(case, dict(arguments), known=known, again=judgement)
@@ -214,6 +230,8 @@ class AnswerActivities:
             "approved": approved,
             "asks_again": again is not None,
         }
+        if places := {*in_answer(case.opened.data, arguments), *in_answer(case.opened.data, answer.values)}:
+            data["sensitive"] = sorted(places)
         key = answered_key(case.run, answer.interrupt)
         entries = [NewEntry(key, Kind.INTERRUPT_ANSWERED, now, data, case.opened.step, call)]
         if code is not None and call is not None:

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
+from opspilot.core.interrupts import AnswerAction
 from opspilot.core.limits import StopReason
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, RunState
+from opspilot.core.terms import Rung
 
 Option = TypeVar("Option")
 
@@ -42,6 +44,8 @@ class What(StrEnum):
     RESULT = "result"
     ASKED = "asked"
     ANSWERED = "answered"
+    CLIMBED = "climbed"  # reminded, escalated, expired
+    REFUSED = "refused"  # a budget is used up, so the model was not called
     STOP = "stop"  # a person, or Temporal, wants the run to end
     STOPPED = "stopped"  # run.stopped
     WENT_ON = "went on"  # a late message
@@ -53,7 +57,8 @@ class What(StrEnum):
 class Line:
     """What happened. `state` is the core's state before it; `batch` tells calls that run side by side.
 
-    `spent_seconds` and `spent_tokens` are what this answer had cost until then, by the world's own count.
+    `now` is the world's clock; `spent_seconds` and `spent_tokens` are what this answer had cost until then, by the
+    world's own count.
     """
 
     what: What
@@ -66,5 +71,8 @@ class Line:
     code: ErrorCode | None = None
     reason: StopReason | None = None
     before_approval: bool = False
+    action: AnswerAction | None = None
+    rung: Rung | None = None
+    now: float = 0.0
     spent_seconds: float = 0.0
     spent_tokens: int = 0

@@ -9,14 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from opspilot.core import decisions, events, loop
-from opspilot.core.calls import Effect, Gate
-from opspilot.core.contract import AnswerJudged, JudgedCall, ModelOutcome, Opened, RunRequest, ToolOutcome
+from opspilot.core.calls import Gate
+from opspilot.core.contract import AnswerJudged, Asked, Opened, RunRequest, ToolOutcome
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
-from opspilot.core.limits import Limits, StopReason, sentence
-from opspilot.core.messages import Usage
+from opspilot.core.limits import Limits, StopReason, extended, sentence
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, Phase, QueuedMessage, RunState
+from opspilot.core.terms import RungKind
 from tests.core.record import Line, Tape, What
+from tests.core.world import World
 
 ANN = Principal("ann")
 
@@ -35,6 +36,8 @@ class Question:
 
     shown: str
     needs_values: bool
+    quorum: int = 1
+    approvals: int = 0
     settled_by: str = ""
     judged: AnswerJudged | None = None
 
@@ -50,6 +53,8 @@ class Simulation:
         self.carried = 0
         self.decisions = 0
         self._tape = Tape(tape)
+        self._world = World(self._tape)
+        self._now = 1000.0
         self._most_decisions = 60 + 4 * len(tape)
         self._checkpoint = checkpoint
         self.state = RunState()
@@ -100,7 +105,7 @@ class Simulation:
     @property
     def message(self) -> str:
         """What a person reads of the end."""
-        return sentence(self.reason, self.limits, self.state.detail)
+        return sentence(self.reason, extended(self.limits, self.state.grants), self.state.detail)
 
     def _decide(self) -> decisions.Decision:
         self.decisions += 1
@@ -145,19 +150,52 @@ class Simulation:
             case decisions.RunBatch(calls):
                 self._run_batch(calls)
             case decisions.RecordUnrun(observations):
+                self._record(observations)
+            case decisions.JudgeAnswer(answer, after_seconds):
+                self._now += after_seconds
                 self._activity()
-                for call, code in observations:
-                    self._result(self.state.name(call), call, ToolOutcome(ok=False, active_seconds=0, code=code))
-                self._apply(events.Unrun(tuple((call.index, code) for call, code in observations)))
-            case decisions.JudgeAnswer(answer):
-                self._activity()
-                self._apply(events.AnswerChecked(self._judge(answer)))
-            case decisions.AskHuman():
-                self._meanwhile()
-                while not self.state.answers and not self._stopping:
-                    self._meanwhile() if self._tape.once_in(2) else self._answer_well()
+                self._apply(events.AnswerChecked(self._judge(answer), self._now))
+            case decisions.AskHuman(until=until):
+                self._await_people(until)
+            case decisions.AskToGoOn():
+                self._ask_to_go_on(decision)
+            case decisions.Climb():
+                self._climb(decision)
             case decisions.Close(reason, messages):
                 self._close(reason, messages)
+
+    def _record(self, observations: tuple[tuple[CallState, ErrorCode], ...]) -> None:
+        self._activity()
+        for call, code in observations:
+            self._result(self.state.name(call), call, ToolOutcome(ok=False, active_seconds=0, code=code))
+        self._apply(events.Unrun(tuple((call.index, code) for call, code in observations)))
+
+    def _ask_to_go_on(self, asking: decisions.AskToGoOn) -> None:
+        self._activity()
+        name = f"limit#{asking.nth}"
+        self._note(What.ASKED, name=name, reason=asking.reason)
+        self._questions[name] = Question(f"shown-{name}", needs_values=False)
+        self._apply(events.AskedToGoOn(Asked(f"shown-{name}", self._world.ladder()), self._now))
+
+    def _await_people(self, until: float | None) -> None:
+        self._meanwhile()
+        while not self.state.answers and not self._stopping:
+            if until is not None and (self._now >= until or self._tape.once_in(3)):
+                self._now = max(self._now, until)
+                self._apply(events.TimePassed(self._now))
+                return
+            self._meanwhile() if self._tape.once_in(2) else self._answer_well()
+
+    def _climb(self, climb: decisions.Climb) -> None:
+        self._activity()
+        self._note(What.CLIMBED, name=climb.interrupt, rung=climb.rung)
+        if climb.rung.kind is RungKind.EXPIRE:
+            question = self._questions[climb.interrupt]
+            question.settled_by, question.judged = "time", AnswerJudged(accepted=False, action=AnswerAction.REJECT)
+            if climb.call is not None:
+                expired = ToolOutcome(ok=False, active_seconds=0, code=ErrorCode.APPROVAL_EXPIRED)
+                self._result(self.state.name(climb.call), climb.call, expired)
+        self._apply(events.Climbed(climb.interrupt, climb.rung))
 
     def _open(self, messages: tuple[QueuedMessage, ...]) -> None:
         self._activity()
@@ -198,7 +236,9 @@ class Simulation:
             self._behind = True
             raise Refused(StopReason.JOURNAL_BEHIND)
         self._read(decision.messages)
-        outcome = self._reply(decision.seconds, final=final)
+        outcome = self._world.reply(decision.seconds, final=final)
+        if outcome.refused:
+            self._note(What.REFUSED)
         self._spent_seconds += outcome.active_seconds
         self._spent_tokens += outcome.usage.total_tokens
         for index, call in enumerate(outcome.calls, start=1):
@@ -210,7 +250,7 @@ class Simulation:
                 self._note(What.RESULT, name=name, index=index, call=proposed, code=call.code)
             elif call.gate is Gate.CONFIRM:
                 self._ask(f"{name}#0", call.shown, needs_values=False)
-        self._apply(events.ModelAnswered(outcome, len(decision.messages), final))
+        self._apply(events.ModelAnswered(outcome, len(decision.messages), final, self._now))
 
     def _run_batch(self, calls: tuple[decisions.ToRun, ...]) -> None:
         self._batches += 1
@@ -226,17 +266,17 @@ class Simulation:
             )
         self._meanwhile()
         counted_seconds = 0.0
-        outcomes = [None if self._stopping and self._tape.once_in(2) else self._tool(each) for each in calls]
+        outcomes = [None if self._stopping and self._tape.once_in(2) else self._world.tool(each) for each in calls]
         for each, outcome in zip(calls, outcomes, strict=True):
             if outcome is None:
                 self._activity()
-                outcome = self._settled(each.call)  # noqa: PLW2901 the loss becomes an outcome, as in the workflow
+                outcome = self._world.settled(each.call)  # noqa: PLW2901 the loss becomes an outcome, as in the workflow
             self._spent_seconds += max(0.0, outcome.active_seconds - counted_seconds)
             if outcome.interrupted:
                 self._ask(self.state.interrupt(each.call), outcome.digest, needs_values=self._tape.once_in(3))
             else:
                 self._result(self.state.name(each.call), each.call, outcome)
-            self._apply(events.CallEnded(each.call.index, outcome, counted_seconds))
+            self._apply(events.CallEnded(each.call.index, outcome, counted_seconds, self._now))
             counted_seconds = max(counted_seconds, outcome.active_seconds)
 
     # ------------------------------------------------------------ activities
@@ -247,71 +287,6 @@ class Simulation:
         if self._stale or self._tape.once_in(60):
             raise Refused(StopReason.INTERNAL_ERROR)
 
-    def _reply(self, most_seconds: float, *, final: bool) -> ModelOutcome:
-        usage = Usage(self._tape.pick(10, 400), 5)
-        seconds = min(most_seconds, self._tape.pick(1.0, 25.0))
-        if final:
-            return ModelOutcome(usage, seconds, answer=self._tape.pick("What was found.", ""))
-        calls = [self._proposal() for _ in range(self._tape.pick(0, 1, 1, 2, 2, 3, 4, 6))]
-        if calls:
-            return ModelOutcome(usage, seconds, tuple(calls))
-        stop = self._tape.pick(
-            None,
-            None,
-            StopReason.MODEL_FAILED,
-            StopReason.MODEL_REFUSED,
-            StopReason.CONTEXT_TOO_LONG,
-            StopReason.TIMEOUT,
-        )
-        return ModelOutcome(usage, seconds, answer="" if stop else "The answer.", stop=stop)
-
-    def _proposal(self) -> JudgedCall:
-        effect = self._tape.pick(Effect.READ, Effect.READ, Effect.WRITE)
-        gate, code = self._tape.pick(
-            (Gate.RUN, None),
-            (Gate.RUN, None),
-            (Gate.RUN, None),
-            (Gate.CONFIRM, None),
-            (Gate.INVALID, ErrorCode.INVALID_JSON),
-            (Gate.DENY, ErrorCode.DENIED_BY_POLICY),
-        )
-        self._ids += 1
-        return JudgedCall(
-            name=self._tape.pick("look", "look", "list"),
-            digest=self._tape.pick("a", "a", "a", str(self._ids)),
-            summary="look",
-            gate=gate,
-            effect=effect,
-            concurrent=self._tape.pick(True, True, True, False),
-            seconds=20.0,
-            polling=self._tape.once_in(8),
-            code=code,
-            shown=f"shown-{self._ids}" if gate is Gate.CONFIRM else "",
-        )
-
-    def _tool(self, run: decisions.ToRun) -> ToolOutcome | None:
-        self._ids += 1
-        seconds = self._tape.pick(0.5, 0.5, run.seconds)
-        kind = self._tape.pick("ok", "ok", "ok", "failed", "asks", "asks", "lost")
-        if kind == "asks":
-            if run.last_round:
-                return ToolOutcome(ok=False, active_seconds=seconds, code=ErrorCode.TOO_MANY_ROUNDS)
-            return ToolOutcome(ok=False, active_seconds=seconds, digest=f"shown-{self._ids}", interrupted=True)
-        if kind == "failed":
-            code = self._tape.pick(ErrorCode.TOOL_FAILED, ErrorCode.TIMED_OUT, ErrorCode.RESULT_UNUSABLE)
-            return ToolOutcome(ok=False, active_seconds=seconds, digest=code.value, code=code)
-        if kind == "lost":
-            return None
-        return ToolOutcome(ok=True, active_seconds=seconds, digest=self._tape.pick("r", "r", str(self._ids)))
-
-    def _settled(self, call: CallState) -> ToolOutcome:
-        if self._tape.once_in(3):
-            return ToolOutcome(ok=True, active_seconds=0.5, digest="r")
-        code = ErrorCode.CANCELLED
-        if call.effect is Effect.WRITE:
-            code = self._tape.pick(ErrorCode.NOT_STARTED, ErrorCode.OUTCOME_UNKNOWN)
-        return ToolOutcome(ok=False, active_seconds=0, digest=code.value, code=code)
-
     def _judge(self, answer: Answer) -> AnswerJudged:
         ignored = AnswerJudged(accepted=False, action=answer.action)
         question = self._questions.get(answer.interrupt)
@@ -319,29 +294,48 @@ class Simulation:
             return ignored
         if question.judged is not None:
             return question.judged if question.settled_by == answer.id else ignored
+        call = self.state.asking(answer.interrupt)
         if answer.action is AnswerAction.APPROVE and question.needs_values:
             return ignored
+        if answer.action is AnswerAction.PROVIDE and call is None:
+            return ignored
+        if answer.action is AnswerAction.APPROVE:
+            question.approvals += 1
+            if question.approvals < question.quorum:
+                return replace(ignored, counted=True)
+        judged = self._settling(answer, call)
+        question.settled_by, question.judged = answer.id, judged
+        self._note(
+            What.ANSWERED,
+            name=answer.interrupt,
+            code=judged.code,
+            action=answer.action,
+            index=call.index if call else 0,
+        )
+        if judged.code is not None and call is not None:
+            self._result(self.state.name(call), call, ToolOutcome(ok=False, active_seconds=0, code=judged.code))
+        if judged.asked is not None and call is not None:
+            self._ask(f"{self.state.name(call)}#{call.round + 1}", judged.asked.shown, needs_values=False)
+        return judged
+
+    def _settling(self, answer: Answer, call: CallState | None) -> AnswerJudged:
         rejected = answer.action is AnswerAction.REJECT
         edited = answer.action is AnswerAction.PROVIDE
-        judged = AnswerJudged(
+        again = edited and call is not None and call.round + 1 < self.limits.rounds and self._tape.once_in(3)
+        return AnswerJudged(
             accepted=True,
             action=answer.action,
             digest=f"edited-{answer.id}" if edited else "",
-            code=ErrorCode.REJECTED_BY_HUMAN if rejected else None,
+            code=ErrorCode.REJECTED_BY_HUMAN if rejected and call is not None else None,
+            asked=Asked(f"shown-{answer.id}", self._world.ladder()) if again else None,
         )
-        question.settled_by, question.judged = answer.id, judged
-        call = self.state.asking(answer.interrupt)
-        self._note(What.ANSWERED, name=answer.interrupt, code=judged.code, index=call.index if call else 0)
-        if rejected and call is not None:
-            self._result(self.state.name(call), call, ToolOutcome(ok=False, active_seconds=0, code=judged.code))
-        return judged
 
     def _result(self, name: str, call: CallState, outcome: ToolOutcome) -> None:
         self._results[name] = outcome
         self._note(What.RESULT, name=name, index=call.index, call=call, code=outcome.code)
 
     def _ask(self, interrupt: str, shown: str, *, needs_values: bool) -> None:
-        self._questions[interrupt] = Question(shown, needs_values)
+        self._questions[interrupt] = Question(shown, needs_values, quorum=self._tape.pick(1, 1, 1, 2))
         self._note(What.ASKED, name=interrupt)
 
     def _read(self, messages: tuple[QueuedMessage, ...]) -> None:
@@ -354,7 +348,8 @@ class Simulation:
     # ------------------------------------------------------------ people
 
     def _meanwhile(self) -> None:
-        """What people do while the workflow waits."""
+        """What people do while the workflow waits, and how long it takes."""
+        self._now += self._tape.pick(0.0, 0.0, 0.0, 1.0, 150.0)
         for _ in range(self._tape.pick(0, 0, 0, 0, 0, 0, 1, 2)):
             match self._tape.pick("say", "say", "again", "answer", "answer", "answer", "answer", "stop", "cancel"):
                 case "say":
@@ -383,16 +378,16 @@ class Simulation:
 
     def _answer_well(self) -> None:
         """The first open question, answered properly."""
-        call = next(call for call in self.state.questions)
+        name, *_ = self.state.waits
         action = self._tape.pick(AnswerAction.REJECT, AnswerAction.APPROVE, AnswerAction.PROVIDE)
-        self._send(Answer(self._new_id(), self.state.interrupt(call), action, ANN, digest=call.shown))
+        self._send(Answer(self._new_id(), name, action, ANN, digest=self.state.shown(name) or ""))
 
     def _answer_somehow(self) -> None:
         """Maybe forged, for another question, for something else, or sent twice."""
         if self._used_answers and self._tape.once_in(5):
             self._send(self._tape.pick(*reversed(self._used_answers)))
             return
-        asked = [*(self.state.interrupt(call) for call in self.state.questions), *reversed(self._questions), "9.9#1"]
+        asked = [*self.state.waits, *reversed(self._questions), "9.9#1"]
         self._send(
             Answer(
                 id=self._new_id(),
@@ -406,12 +401,12 @@ class Simulation:
 
     def _send(self, answer: Answer) -> None:
         self._used_answers.append(answer)
-        self._apply(events.AnswerArrived(answer))
+        self._apply(events.AnswerArrived(replace(answer, at=self._now)))
 
     def _new_id(self) -> str:
         self._ids += 1
         return f"a{self._ids}"
 
     def _note(self, what: What, **more: object) -> None:
-        line = Line(what, self.state, spent_seconds=self._spent_seconds, spent_tokens=self._spent_tokens)
+        line = Line(what, self.state, now=self._now, spent_seconds=self._spent_seconds, spent_tokens=self._spent_tokens)
         self.lines.append(replace(line, **more))  # type: ignore[arg-type]

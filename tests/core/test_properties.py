@@ -11,9 +11,11 @@ from pydantic import TypeAdapter
 
 from opspilot.core.calls import Effect
 from opspilot.core.contract import RunRequest
-from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason
+from opspilot.core.interrupts import AnswerAction
+from opspilot.core.limits import AT_A_LIMIT, Limits, OnLimit, StopReason, extended
 from opspilot.core.observations import COUNTED_AS_FAILURE, ErrorCode
 from opspilot.core.state import Phase, RunState
+from opspilot.core.terms import RungKind
 from tests.core.record import Line, What
 from tests.core.simulation import ANN, Simulation
 
@@ -27,6 +29,7 @@ bounds = st.builds(
     parallel_calls=st.sampled_from([8, 1, 2]),
     rounds=st.sampled_from([2, 5]),
     continue_as_new_steps=st.sampled_from([50, 1, 2]),
+    on_limit=st.sampled_from(OnLimit),
 )
 
 in_any_world = given(tape=tapes, limits=bounds)
@@ -71,6 +74,10 @@ def moments(simulation: Simulation) -> Iterator[Moment]:
             case What.ANSWERED:
                 now.open_questions.pop(call, None)
                 now.agreed[call] = line.name
+            case What.STOPPED:
+                now.open_questions.clear()
+            case What.CLIMBED if line.rung is not None and line.rung.kind is RungKind.EXPIRE:
+                now.open_questions.pop(call, None)
 
 
 def answers(simulation: Simulation) -> Iterator[list[Line]]:
@@ -82,6 +89,22 @@ def answers(simulation: Simulation) -> Iterator[list[Line]]:
             part = []
         part.append(line)
     yield part
+
+
+def granted(part: list[Line], until: Line, *, inclusive: bool = False) -> tuple[StopReason, ...]:
+    """The limits beyond which a person has let this answer go, before this line."""
+    grants: list[StopReason] = []
+    asked = StopReason.MAX_STEPS
+    for line in part:
+        if line is until and not inclusive:
+            break
+        if line.what is What.ASKED and line.reason is not None:
+            asked = line.reason
+        if line.what is What.ANSWERED and line.name.startswith("limit") and line.action is AnswerAction.APPROVE:
+            grants.append(asked)
+        if line is until:
+            break
+    return tuple(grants)
 
 
 def fate(simulation: Simulation) -> str:
@@ -115,7 +138,7 @@ def test_nothing_is_thought_or_said_before_every_call_has_its_observation(tape: 
     for moment in moments(Simulation(tape, limits).run()):
         if moment.line.what in (What.THOUGHT, What.READ, What.STOPPED):
             assert moment.proposed.keys() == moment.results.keys()
-            assert not moment.open_questions
+            assert moment.line.what is not What.THOUGHT or not moment.open_questions
 
 
 @enough
@@ -233,7 +256,69 @@ def test_every_question_has_a_name_of_its_own_and_rounds_are_capped(tape: bytes,
     assert all(1 <= line.round <= limits.rounds for line in lines if line.what is What.STARTED)
 
 
+@enough
+@in_any_world
+def test_a_question_has_one_end_and_an_expired_call_never_runs(tape: bytes, limits: Limits) -> None:
+    ended: set[str] = set()
+    given_up: set[str] = set()
+    for line in Simulation(tape, limits).run().lines:
+        expired = line.what is What.CLIMBED and line.rung is not None and line.rung.kind is RungKind.EXPIRE
+        if line.what is What.ANSWERED or expired:
+            assert line.name not in ended
+            ended.add(line.name)
+        if expired:
+            given_up.add(line.name.partition("#")[0])
+        if line.what is What.STARTED:
+            assert line.name not in given_up
+
+
+@enough
+@in_any_world
+def test_ladders_are_climbed_rung_by_rung_when_it_is_time_and_after_the_answers_that_came_before(
+    tape: bytes, limits: Limits
+) -> None:
+    climbed: dict[str, list[RungKind]] = {}
+    for line in Simulation(tape, limits).run().lines:
+        if line.what is not What.CLIMBED or line.rung is None:
+            continue
+        wait = line.state.waits[line.name]
+        assert wait.next_rung == line.rung
+        assert wait.next_at is not None
+        assert line.now >= wait.next_at
+        assert all(answer.at >= wait.next_at for answer in line.state.answers)
+        rungs = climbed.setdefault(line.name, [])
+        rungs.append(line.rung.kind)
+        assert rungs == [rung.kind for rung in wait.ladder[: len(rungs)]]
+
+
+@enough
+@in_any_world
+def test_an_answer_after_the_time_was_up_settles_nothing(tape: bytes, limits: Limits) -> None:
+    simulation = Simulation(tape, limits).run()
+    for line in simulation.lines:
+        if line.what is What.ANSWERED:
+            expires_at = line.state.waits[line.name].expires_at if line.name in line.state.waits else None
+            assert expires_at is None or line.state.answers[0].at < expires_at
+
+
 # ---------------------------------------------------------------- limits
+
+
+@enough
+@in_any_world
+def test_a_run_that_may_ask_has_last_words_only_when_nobody_lets_it_go_on(tape: bytes, limits: Limits) -> None:
+    for part in answers(Simulation(tape, limits).run()):
+        asked = ""
+        declined = False
+        for line in part:
+            expired = line.what is What.CLIMBED and line.rung is not None and line.rung.kind is RungKind.EXPIRE
+            if line.what is What.ASKED and line.reason is not None:
+                assert limits.on_limit is OnLimit.ASK or line.reason is StopReason.BUDGET
+                asked, declined = line.name, False
+            elif line.name and line.name == asked and (expired or line.what is What.ANSWERED):
+                declined = expired or line.action is not AnswerAction.APPROVE
+            elif line.what is What.THOUGHT and line.reason is not None and limits.on_limit is OnLimit.ASK:
+                assert declined or line.reason is StopReason.EXPIRED
 
 
 @enough
@@ -242,12 +327,14 @@ def test_no_step_begins_and_no_tool_starts_beyond_a_limit(tape: bytes, limits: L
     for part in answers(Simulation(tape, limits).run()):
         steps = 0
         for line in part:
+            most = extended(limits, granted(part, line))
             if line.what is What.STARTED or (line.what is What.THOUGHT and line.reason is None):
-                assert line.spent_seconds < limits.active_seconds
+                assert line.spent_seconds < most.active_seconds
             if line.what is What.THOUGHT and line.reason is None:
                 steps += 1
-                assert steps <= limits.steps
-                assert line.spent_tokens < limits.tokens
+                assert steps <= most.steps
+                assert line.spent_tokens < most.tokens
+            steps -= line.what is What.REFUSED
 
 
 @enough
@@ -256,6 +343,8 @@ def test_no_step_begins_after_too_many_failures_in_a_row(tape: bytes, limits: Li
     for part in answers(Simulation(tape, limits).run()):
         codes: dict[tuple[int, ...], ErrorCode | None] = {}
         for line in part:
+            if line.what is What.ANSWERED and granted(part, line, inclusive=True)[-1:] == (StopReason.TOO_MANY_FAILS,):
+                codes.clear()
             if line.what is What.RESULT:
                 codes[tuple(map(int, line.name.split(".")))] = line.code
             elif line.what is What.THOUGHT and line.reason is None:
@@ -365,8 +454,7 @@ def test_a_state_that_was_written_and_loaded_is_the_same_at_every_point(tape: by
     [
         pytest.param(
             lambda simulation: {line.reason for line in simulation.lines if line.what is What.STOPPED},
-            # Nobody waits with a deadline yet, so nothing expires.
-            set(StopReason) - {StopReason.EXPIRED},
+            set(StopReason),
             id="all stop reasons that have a cause",
         ),
         pytest.param(
@@ -397,6 +485,7 @@ def test_the_worlds_reach(seen: Callable[[Simulation], set[str]], expected: set[
             same_result_in_a_row=chance.choice([2, 3]),
             tokens=chance.choice([1000, 100_000]),
             continue_as_new_steps=chance.choice([1, 50]),
+            on_limit=chance.choice(list(OnLimit)),
         )
         missing -= seen(Simulation(chance.randbytes(chance.randrange(300)), limits).run())
         if not missing:
