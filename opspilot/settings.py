@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from platformdirs import user_state_path
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from opspilot.bounds import MOST_GRACE_SECONDS, MOST_STEPS
@@ -30,6 +30,8 @@ from opspilot.model_settings import (
     resolve_model,
     resolve_models,
 )
+from opspilot.sections.policy import PolicySettings, refuse_contradictions
+from opspilot.sections.section import Section, Word
 from opspilot.settings_errors import Origin
 from opspilot.texts.language import text
 
@@ -44,14 +46,9 @@ _NO_FOLDER_CHARACTERS = "?#%\0"
 """The first three mean something in the addresses that SQLite and the local server make of a path."""
 
 Count: TypeAlias = Annotated[int, Field(gt=0, le=MOST_STEPS)]
-Word: TypeAlias = Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PriceSettings(_Section):
+class PriceSettings(Section):
     """What a million tokens of one model cost, in your currency; `cached` defaults to `input`."""
 
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -63,7 +60,7 @@ class PriceSettings(_Section):
         return Price(**self.model_dump())
 
 
-class LimitSettings(_Section):
+class LimitSettings(Section):
     """What bounds a run: `opspilot.core.limits.Limits`, validated."""
 
     steps: Count = Limits.steps
@@ -84,7 +81,7 @@ class LimitSettings(_Section):
         return Limits(**self.model_dump())
 
 
-class LocalSettings(_Section):
+class LocalSettings(Section):
     """This machine. `prepare` is a command (a list of arguments) that is run once before the first question.
 
     `roles` are those of whoever is at the command line; tools and approvals ask for them.
@@ -94,13 +91,13 @@ class LocalSettings(_Section):
     roles: tuple[Word, ...] = ("operator", "approver")
 
 
-class TemporalSettings(_Section):
+class TemporalSettings(Section):
     """Where runs are queued. Address, namespace and certificates are set as `temporalio.envconfig` says."""
 
     task_queue: Annotated[str, Field(min_length=1, max_length=200)] = TASK_QUEUE
 
 
-class WorkerSettings(_Section):
+class WorkerSettings(Section):
     """One worker process. The grace must be longer than the longest write, else a stop looks like its failure."""
 
     max_concurrent_activities: Annotated[int, Field(gt=0, le=10_000)] = 50
@@ -123,6 +120,7 @@ class Settings(BaseSettings):
     models: dict[str, ModelSettings] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
     tools: dict[str, Any] = Field(default_factory=dict, repr=False)
+    policy: PolicySettings = PolicySettings()
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
     local: LocalSettings = LocalSettings()
     temporal: TemporalSettings = TemporalSettings()
@@ -242,6 +240,7 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
     for name, tool in settings.tools.items():
         if not isinstance(tool, dict):
             raise UsageError(text("settings.tool_table", where=origin.where("tools", name), name=name))
+    refuse_contradictions(settings.policy, origin)
     model = resolve_model(settings.model, base, origin)
     resolved = settings.model_copy(
         update={

@@ -22,8 +22,11 @@ class Origin:
     prefix: str
 
     def where(self, *location: str) -> str:
-        """The start of a sentence about one key: the variable or file that holds its value, and the key."""
-        key = ".".join(location)
+        """The start of a sentence about one key: the variable or file that holds its value, and the key.
+
+        `#2` is the second of a list: `where("policy", "rules", "#2")`.
+        """
+        key = ".".join(location).replace(".#", "#")
         own = self.prefix + "__".join(location).upper()
         variable = self._variable(location)
         if variable is not None:
@@ -51,7 +54,7 @@ class Origin:
         return "\n".join(self._sentence(fault, root) for fault in error.errors())
 
     def _sentence(self, fault: ErrorDetails, root: type[BaseModel]) -> str:
-        location = tuple(str(part) for part in fault["loc"])
+        location = tuple(f"#{part + 1}" if isinstance(part, int) else part for part in fault["loc"])
         where = self.where(*location)
         if fault["type"] != "extra_forbidden":
             what, guess = _allowed(fault)
@@ -61,7 +64,8 @@ class Origin:
         guess, allowed = _suggestion(name, names), ", ".join(names)
         if not sections:
             return text("settings.unknown.top", where=where, guess=guess, allowed=allowed)
-        section = ".".join(sections)
+        section = ".".join(part for part in sections if not part.startswith("#"))
+        section = f"[{section}]" if sections[-1].startswith("#") else section
         return text("settings.unknown.key", where=where, guess=guess, section=section, allowed=allowed)
 
     def _variable(self, location: tuple[str, ...]) -> str | None:
@@ -74,13 +78,13 @@ class Origin:
 
 
 def _section(root: type[BaseModel], sections: list[str]) -> type[BaseModel]:
-    """The model of a section; below a table of tables the names are the person's own."""
+    """The model of a section; in a list of tables it is `#1`, below a table of tables the names are the person's."""
     annotation: Any = root
     for section in sections:
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             annotation = annotation.model_fields[section].annotation
         else:
-            annotation = get_args(annotation)[1]
+            annotation = get_args(annotation)[0 if section.startswith("#") else 1]
     assert isinstance(annotation, type)
     assert issubclass(annotation, BaseModel)
     return annotation
@@ -103,6 +107,8 @@ def _allowed(fault: ErrorDetails) -> tuple[str, str]:
             return text("settings.must.short", most=context["max_length"]), ""
         case "string_too_short":
             return text("settings.must.filled"), ""
+        case "too_short":
+            return text("settings.must.some"), ""
         case "string_pattern_mismatch":
             return text("settings.must.word"), ""
     # pydantic's error types begin with what was wanted: `int_parsing`, `int_type`, `int_from_float`.
