@@ -43,13 +43,15 @@ def end_step_when_settled(state: RunState, limits: Limits) -> RunState:
     settled = replace(
         state, calls=(), answers=too_late, ignored_now=0, failures_now=failures, repeats=repeats, phase=Phase.THINKING
     )
-    return replace(settled, stop=state.stop or _limit_met(settled, most_failures, extended(limits, state.grants)))
+    return replace(settled, stop=state.stop or limit_met(settled, most_failures, limits))
 
 
-def _limit_met(state: RunState, most_failures: int, limits: Limits) -> StopReason | None:
+def limit_met(state: RunState, failures: int, limits: Limits) -> StopReason | None:
+    """The limit that keeps the run from its next step, with so many failures in a row; those granted don't."""
+    limits = extended(limits, state.grants)
     if is_loop(state.repeats, limits):
         return StopReason.LOOP_DETECTED
-    if most_failures >= limits.failures_in_a_row:
+    if failures >= limits.failures_in_a_row:
         return StopReason.TOO_MANY_FAILS
     if state.steps_now >= limits.steps:
         return StopReason.MAX_STEPS

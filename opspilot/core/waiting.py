@@ -10,10 +10,10 @@ from opspilot.core.contract import AnswerJudged
 from opspilot.core.decisions import AskHuman, Climb, JudgeAnswer
 from opspilot.core.events import AnswerArrived, AnswerChecked, AskedToGoOn, Climbed, TimePassed
 from opspilot.core.interrupts import AnswerAction
-from opspilot.core.limits import Limits, OnLimit, StopReason
+from opspilot.core.limits import AT_A_LIMIT, Limits, OnLimit, StopReason
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, LimitQuestion, RunState, Stage, with_call
-from opspilot.core.steps import end_step_when_settled
+from opspilot.core.steps import end_step_when_settled, limit_met
 from opspilot.core.terms import RungKind, Wait
 
 MANY_IGNORED = 100
@@ -63,7 +63,7 @@ def answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> Run
         return state if judged.counted else replace(state, ignored_now=state.ignored_now + 1)
     question = state.open_limit_question
     if question is not None and question.interrupt == answer.interrupt:
-        return _limit_answered(state, question, judged.action)
+        return _limit_answered(state, question, judged.action, limits)
     call = state.asking(answer.interrupt)
     if call is None:
         return state
@@ -85,13 +85,12 @@ def _next_round(call: CallState, judged: AnswerJudged, at: float) -> CallState:
     return replace(call, shown=judged.asked.shown, wait=Wait(at, judged.asked.ladder))
 
 
-def _limit_answered(state: RunState, question: LimitQuestion, action: AnswerAction) -> RunState:
-    if action is not AnswerAction.APPROVE:
+def _limit_answered(state: RunState, question: LimitQuestion, action: AnswerAction, limits: Limits) -> RunState:
+    # A stop that came while the answer was being checked holds.
+    if action is not AnswerAction.APPROVE or state.stop not in AT_A_LIMIT:
         return replace(state, limit_question=replace(question, declined=True))
-    assert state.stop is not None
-    return replace(
+    going_on = replace(
         state,
-        stop=None,
         detail="",
         limit_question=None,
         must_ask=False,
@@ -100,6 +99,8 @@ def _limit_answered(state: RunState, question: LimitQuestion, action: AnswerActi
         failures_now=0 if state.stop is StopReason.TOO_MANY_FAILS else state.failures_now,
         repeats=() if state.stop is StopReason.LOOP_DETECTED else state.repeats,
     )
+    # Two limits may be met at once; each is asked about.
+    return replace(going_on, stop=limit_met(going_on, going_on.failures_now, limits))
 
 
 def asked_to_go_on(state: RunState, event: AskedToGoOn, _: Limits) -> RunState:
