@@ -239,16 +239,13 @@ def test_relative_journal_is_the_same_file_from_every_folder(given: str, expecte
 
 # ---------------------------------------------------------------- what is refused, and how
 
-TOP = "journal, limits, local, log_level, model, models, prices, state_dir, temporal, tools, worker"
+TOP = ", ".join(sorted(Settings.model_fields))
 MODEL = (
     "api_key, api_key_file, base_url, ca_file, extra_body, extra_headers, max_output_tokens, name, provider, proxy, "
     "read_timeout_seconds, script, strict_tool_calls"
 )
 PROVIDERS = "anthropic, auto, demo, openai, openai-responses, scripted"
-VARIABLES = (
-    "OPSPILOT_CONFIG, OPSPILOT_JOURNAL, OPSPILOT_LIMITS, OPSPILOT_LOCAL, OPSPILOT_LOG_LEVEL, OPSPILOT_MODEL, "
-    "OPSPILOT_MODELS, OPSPILOT_PRICES, OPSPILOT_STATE_DIR, OPSPILOT_TEMPORAL, OPSPILOT_TOOLS, OPSPILOT_WORKER"
-)
+VARIABLES = ", ".join(sorted(f"OPSPILOT_{name.upper()}" for name in ["config", *Settings.model_fields]))
 
 BAD_FILES = [
     ("modle = 1", f"{{file}}: modle is not a setting. Did you mean model? Allowed at the top: {TOP}."),
@@ -277,7 +274,7 @@ BAD_FILES = [
     ("model.name = 1", "{file}: model.name must be text."),
     ("model.script = 1", "{file}: model.script must be a path."),
     ("local.prepare = 'make logs'", "{file}: local.prepare must be a list."),
-    ("local.prepare = [1]", "{file}: local.prepare.0 must be text."),
+    ("local.prepare = [1]", "{file}: local.prepare#1 must be text."),
     ("temporal.task_queue = ''", "{file}: temporal.task_queue must be text that is not empty."),
     ("tools = 1", "{file}: tools must be a table."),
     ("tools.search_docs = 'docs'",
