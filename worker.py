@@ -14,8 +14,10 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.answers import AnswerActivities
+from activities.asking import AskingActivities
 from activities.journal import JournalActivities
 from activities.model import ModelActivities
+from activities.notifying import NotifyingActivities
 from activities.prompt import system_prompt
 from activities.tools import ToolActivities
 from opspilot.choosing import ChosenModels
@@ -40,12 +42,15 @@ log = structlog.stdlib.get_logger("worker")
 def build_worker(client: Client, settings: Settings, journal: Journal, models: Models) -> Worker:
     """Everything wired. The options are chosen, not inherited; each says why."""
     place = ToolPlace(base=settings.base, state=settings.state_dir, journal=journal)
-    tools = ToolRuntime(build_registry(settings.tools, place))
+    policy = settings.policy.as_policy()
+    tools = ToolRuntime(build_registry(settings.tools, place), policy)
     prices = {name: price.as_price() for name, price in settings.prices.items()}
     keeping = JournalActivities(journal, tools, models, system_prompt(), prices)
     thinking = ModelActivities(journal, tools, models)
     acting = ToolActivities(journal, tools)
     answering = AnswerActivities(journal, tools)
+    asking = AskingActivities(journal, policy.terms)
+    notifying = NotifyingActivities(journal, ())
     return Worker(
         client,
         task_queue=settings.temporal.task_queue,
@@ -58,6 +63,9 @@ def build_worker(client: Client, settings: Settings, journal: Journal, models: M
             thinking.call_model,
             acting.run_tool,
             answering.judge,
+            asking.ask_to_go_on,
+            asking.climb,
+            notifying.notify,
         ],
         max_cached_workflows=settings.worker.max_cached_workflows,
         max_concurrent_activities=settings.worker.max_concurrent_activities,
