@@ -207,6 +207,7 @@ def show(session: SessionName, *, json: AsJson = False) -> int:
     """Print everything that was said and seen in a session."""
     from opspilot import refusals
     from opspilot.cli.transcript import transcript
+    from opspilot.outward import outward
     from opspilot.redaction import redact
 
     with wiring.journal(wiring.load()) as journal:
@@ -219,8 +220,7 @@ def show(session: SessionName, *, json: AsJson = False) -> int:
         for entry in entries:
             view.show(entry)
     else:
-        shown = [replace(entry, data=redact(dict(entry.data))) for entry in entries]
-        typer.echo(transcript(replace(row, title=redact(row.title)), shown), nl=False)
+        typer.echo(transcript(replace(row, title=redact(row.title)), list(map(outward, entries))), nl=False)
     return 0
 
 

@@ -62,9 +62,11 @@ from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Answer, Principal
 from opspilot.core.limits import Limits
 from opspilot.core.ports import Draft
+from opspilot.core.sensitive import masked
 from opspilot.core.signatures import signed
 from opspilot.journal.queries import InterruptRow, SessionRow
 from opspilot.journal.store import SqlJournal
+from opspilot.keeping import keep
 from opspilot.texts.language import text as say
 
 ASK_SECONDS = 60.0
@@ -104,7 +106,8 @@ def new_session() -> str:
 class OpsPilot:
     """What one person may do. Every method raises `OpsPilotError` with a sentence for that person, and nothing else.
 
-    With a `key` answers are signed: only a server that has authenticated this person has one.
+    With a `key` answers are signed: only a server that has authenticated this person has one. Entries are given with a
+    mask for each sensitive argument.
     """
 
     def __init__(
@@ -163,8 +166,9 @@ class OpsPilot:
 
         When no worker takes it, it is left as a signal, with the same id, for the one that comes back.
         """
+        run = (await self.session(session)).current_run
+        answer = await self._reading(keep, self._journal, session, run, answer, datetime.now(UTC))
         if self._key is not None:
-            run = (await self.session(session)).current_run
             answer = signed(replace(answer, principal=self._principal), self._key, session, run)
         handle = self._temporal.get_workflow_handle(session)
         try:
@@ -393,7 +397,7 @@ class OpsPilot:
     async def show(self, session: str) -> tuple[Entry, ...]:
         """Everything that was said and seen in a session."""
         await self.session(session)
-        return await self._reading(self._journal.read, session)
+        return tuple(map(masked, await self._reading(self._journal.read, session)))
 
     async def questions(self, session: str | None = None) -> tuple[InterruptRow, ...]:
         """Open questions to people, in one session or in all, longest open first."""
@@ -406,7 +410,7 @@ class OpsPilot:
             entries = await self._reading(self._journal.read, session, after, 500)
             for entry in entries:
                 after = entry.seq
-                yield entry
+                yield masked(entry)
             if entries:
                 pause = POLL_SECONDS
                 continue

@@ -28,6 +28,7 @@ from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
+from opspilot.outward import outward
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -163,7 +164,7 @@ def test_hostile_text_is_tamed_wherever_it_stands() -> None:
 
 def test_json_is_one_event_a_line_whatever_the_text_holds() -> None:
     output = io.StringIO()
-    JsonView(output).show(entry(Kind.USER_MESSAGE, {"text": "a\nb\u2028c 你好"}, step=2))
+    JsonView(output, outward).show(entry(Kind.USER_MESSAGE, {"text": "a\nb\u2028c 你好"}, step=2))
 
     assert output.getvalue().count("\n") == 1
     assert "你好" in output.getvalue()

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from typing import Any, TextIO
 
 from opspilot.core.entries import Entry
-from opspilot.core.messages import Json
 from opspilot.core.ports import Draft
 
 
@@ -27,15 +26,15 @@ def _plain(value: object) -> str:
 
 
 class JsonView:
-    """Standard output for programs: one event a line, and nothing else. `redact` is given each event's data."""
+    """Standard output for programs: one event a line, and nothing else. `outward` makes of an entry what may leave."""
 
-    def __init__(self, output: TextIO, redact: Callable[[Json], Json] = lambda data: data) -> None:
+    def __init__(self, output: TextIO, outward: Callable[[Entry], Entry]) -> None:
         self._output = output
-        self._redact = redact
+        self._outward = outward
 
     def show(self, entry: Entry) -> None:
         """Print an entry as its event."""
-        event = replace(entry, data=self._redact(dict(entry.data))).as_event()
+        event = self._outward(entry).as_event()
         self._output.write(json_line(event, self._output.encoding) + "\n")
         self._output.flush()
 

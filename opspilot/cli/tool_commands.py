@@ -21,6 +21,7 @@ from opspilot.cli.jsonlines import json_line
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
+from opspilot.core.sensitive import pointers
 from opspilot.texts.language import text
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _configured() -> "tuple[Registry, ToolRuntime]":
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     tables = {**settings.tools, READ_MORE: settings.tools.get(READ_MORE, {})}
     registry = build_registry(tables, ToolPlace(settings.base, settings.state_dir))
-    return registry, ToolRuntime(registry)
+    return registry, ToolRuntime(registry, settings.policy.as_policy())
 
 
 def _named(name: str, known: "Registry") -> "Tool":
@@ -215,6 +216,8 @@ def _parameters(schema: Mapping[str, Json]) -> str:
             about.append(text("tools.required"))
         elif rule.get("default") not in (None, ""):
             about.append(text("tools.default", value=_value(rule["default"])))
+        if pointers(rule, "any text"):
+            about.append(text("tools.sensitive"))
         lines.append(f"  {name} ({', '.join(about)}): {rule.get('description', '')}".rstrip(": "))
     return "\n".join(lines)
 

@@ -65,8 +65,8 @@ async def pilot(
     from opspilot.cli.attendant import Attendant
     from opspilot.cli.prompting import Prompt
     from opspilot.client import OpsPilot
-    from opspilot.temporal import connect
     from opspilot.redaction import redact
+    from opspilot.temporal import connect
 
     client = await connect(endpoint.address if endpoint else None)
     with journal(settings) as read:
@@ -86,9 +86,9 @@ def view(*, json: bool, address: str = "", namespace: str = "default") -> "View"
     """Where entries are shown: on standard output, for a person or as JSON."""
     from opspilot.cli.jsonlines import JsonView
     from opspilot.cli.terminal import TerminalView
-    from opspilot.redaction import redact
+    from opspilot.outward import outward
 
-    return JsonView(sys.stdout, redact) if json else TerminalView(sys.stdout, namespace, address)
+    return JsonView(sys.stdout, outward) if json else TerminalView(sys.stdout, namespace, address)
 
 
 async def say_when_nobody_works(opspilot: "OpsPilot") -> None:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from opspilot.core.calls import round_name
+from opspilot.core.calls import digest, round_name
 from opspilot.core.messages import Json
 
 
 class Kind(StrEnum):
-    """Every kind of entry. `interrupt.approved` is one approval of several; `interrupt.answered` settles a question."""
+    """Every kind of entry. `interrupt.approved` is one approval of several; `interrupt.answered` settles a question.
+
+    `answer.kept` holds the values of an answer whose sensitive ones don't go through Temporal.
+    """
 
     RUN_STARTED = "run.started"
     USER_MESSAGE = "user.message"
@@ -25,6 +28,7 @@ class Kind(StrEnum):
     INTERRUPT_APPROVED = "interrupt.approved"
     INTERRUPT_ANSWERED = "interrupt.answered"
     INTERRUPT_EXPIRED = "interrupt.expired"
+    ANSWER_KEPT = "answer.kept"
     ANSWER_IGNORED = "answer.ignored"
     BUDGET_WARNED = "budget.warned"
     NOTIFICATION_SENT = "notification.sent"
@@ -136,6 +140,11 @@ def climbed_key(run: str, interrupt: str, kind: Kind) -> str:
 def notified_key(run: str, about: str, notice: str, channel: str) -> str:
     """`<run>/3.1#1/notified/asked/webhook`."""
     return f"{run}/{about}/notified/{notice}/{channel}"
+
+
+def answer_kept_key(run: str, interrupt: str, answer_id: str) -> str:
+    """`<run>/3.1#1/kept/<digest of the answer's id>`."""
+    return f"{run}/{interrupt}/kept/{digest(answer_id)}"
 
 
 def answer_ignored_key(run: str, interrupt: str, answer_id: str) -> str:

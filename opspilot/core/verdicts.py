@@ -12,6 +12,7 @@ from opspilot.core.messages import Finish, Json, ModelReply, ProtocolCall
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.outcomes import call_data, result_entry
 from opspilot.core.ports import Tools
+from opspilot.core.sensitive import pointers
 from opspilot.core.terms import Terms
 
 MUST_AGREE = "A person must agree before this runs."
@@ -40,7 +41,7 @@ def reply_entries(
             at,
             {
                 "text": reply.text,
-                "tool_calls": [asdict(call) for call in calls],
+                "tool_calls": [{**asdict(call), **_sensitive(call, tools)} for call in calls],
                 "provider": reply.provider,
                 "opaque": dict(reply.opaque) if calls == reply.calls else {},
                 "finish": reply.finish.value,
@@ -57,6 +58,13 @@ def reply_entries(
     return entries
 
 
+def _sensitive(call: ProtocolCall, tools: Tools) -> dict[str, Json]:
+    """Where the call holds what is sensitive, for whoever shows it."""
+    decoded = decode_call(call).input
+    places = pointers(tools.schema(call.name), call.arguments if decoded is None else decoded)
+    return {"sensitive": places} if places else {}
+
+
 def _call_entries(
     order: CallModel,
     index: int,
@@ -71,7 +79,8 @@ def _call_entries(
     arguments: Json = call.arguments if decoded.input is None else decoded.input
     verdict = _verdict(order, index, call.name, decoded.input, decoded.parse_error, finish, principal, tools)
     summary = tools.summary(call.name, decoded.input or {})
-    data = call_data(verdict, name=call.name, arguments=arguments, provider_id=call.id, summary=summary)
+    more = {"provider_id": call.id, "summary": summary, **_sensitive(call, tools)}
+    data = call_data(verdict, name=call.name, arguments=arguments, **more)
     entries = [NewEntry(call_key(order.run, name), Kind.TOOL_CALL, at, data, order.step, name)]
     if verdict.code is not None:
         observation = Observation.failure(verdict.code, verdict.message)
@@ -140,9 +149,11 @@ def interrupt_data(
 ) -> dict[str, Json]:
     """The data of an `interrupt.opened` entry. `digest` is what an approval of it must carry.
 
-    `due` is when it expires, `schema` the JSON Schema of the tool's arguments, for whoever edits them in a form.
+    `due` is when it expires, `schema` the JSON Schema of the tool's arguments, for whoever edits them in a form, and
+    `sensitive` where the arguments hold what is hidden from everybody.
     """
     seconds_left = asking.terms.expires_after_seconds
+    places = pointers(asking.schema, arguments)
     return {
         "interrupt": interrupt,
         "kind": kind.value,
@@ -160,4 +171,5 @@ def interrupt_data(
         "due": None if seconds_left is None else (asking.at + timedelta(seconds=seconds_left)).isoformat(),
         "schema": dict(asking.schema),
         "duration_ms": 0,
+        **({"sensitive": places} if places else {}),
     }

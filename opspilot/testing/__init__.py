@@ -6,12 +6,13 @@ The only fake is the model, which plays a script. The one package in opspilot th
 
 from opspilot.models.scripted import Expectation, ScriptedCall, ScriptedModel, Step
 from opspilot.testing.desk import Desk
-from opspilot.testing.harness import Harness, Reply
+from opspilot.testing.harness import By, Harness, Reply
 from opspilot.testing.script import call
 from opspilot.testing.server import skipping_server
 from opspilot.testing.trial import run_approved, run_tool
 
 __all__ = [
+    "By",
     "Desk",
     "Expectation",
     "Harness",

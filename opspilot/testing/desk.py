@@ -152,7 +152,10 @@ class Desk:
                 return status
             await asyncio.sleep(0.02)
 
-    async def answer(self, session: str, interrupt: str, action: AnswerAction, **more: Any) -> None:
-        """Answer one question."""
-        answer = Answer(f"answer-{interrupt}-{action}", interrupt, action, self.principal, **more)
+    async def answer(
+        self, session: str, interrupt: str, action: AnswerAction, by: Principal | None = None, **more: Any
+    ) -> None:
+        """Answer one question, by the principal who asked or by somebody else."""
+        who = by or self.principal
+        answer = Answer(f"answer-{interrupt}-{action}-{who.id}", interrupt, action, who, **more)
         await self.opspilot.answer(session, answer)

@@ -6,10 +6,11 @@ journal, as everywhere.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Never, Self, TypeAlias
 from uuid import uuid4
 
 from temporalio.client import Client
@@ -21,22 +22,36 @@ from opspilot.core.entries import Entry, Kind
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
+from opspilot.core.policy import RUN_ANYTHING, Policy
 from opspilot.models.scripted import ScriptedModel, Step
 from opspilot.testing.desk import Desk
 from opspilot.testing.server import skipping_server
 from opspilot.testing.trial import TESTER
 from opspilot.tools.spec import Tool
 
-Reply: TypeAlias = Literal["approve", "reject"] | Mapping[str, Json]
+Said: TypeAlias = Literal["approve", "reject"] | Mapping[str, Json]
 """What a person says to a question: that, or values for what is missing."""
+
+
+@dataclass(frozen=True)
+class By:
+    """Who says it, where that isn't whoever asked."""
+
+    who: Principal
+    said: Said
+
+
+Reply: TypeAlias = Said | By | Sequence[Said | By]
+"""What is said to a question; several where the policy wants several people to agree."""
 
 
 class Harness:
     """`async with Harness(tools=[…], script=[…]) as harness: result = await harness.ask("…")`.
 
     `script` is what the model says, step by step; it has to be played to its end, else leaving the context fails. Each
-    question that is asked plays it from its beginning; with `session` it goes on where that session is. Without a
-    `client` of `skipping_server()` the harness starts a server of its own.
+    question that is asked plays it from its beginning; with `session` it goes on where that session is. `policy` says
+    what needs a person's agreement, beside what the tools ask by themselves. Without a `client` of `skipping_server()`
+    the harness starts a server of its own.
     """
 
     desk: Desk
@@ -48,6 +63,7 @@ class Harness:
         *,
         limits: Limits = Limits(),
         principal: Principal = TESTER,
+        policy: Policy = RUN_ANYTHING,
         client: Client | None = None,
     ) -> None:
         self.entries: tuple[Entry, ...] = ()
@@ -56,6 +72,7 @@ class Harness:
         self._model = ScriptedModel(script)
         self._limits = limits
         self._principal = principal
+        self._policy = policy
         self._client = client
         self._open = AsyncExitStack()
 
@@ -67,7 +84,7 @@ class Harness:
             if client is None:
                 client = await opening.enter_async_context(skipping_server())
             queue = f"harness-{uuid4().hex[:8]}"
-            self.desk = Desk(client, queue, folder, self._tools, principal=self._principal)
+            self.desk = Desk(client, queue, folder, self._tools, principal=self._principal, policy=self._policy)
             opening.callback(self.desk.journal.close)
             await opening.enter_async_context(self.desk.worker(self._model))
             self._open = opening.pop_all()
@@ -120,16 +137,17 @@ class Harness:
     async def _answer(self, session: str, question: Entry, replies: Mapping[str, Reply]) -> None:
         name = str(question.data["interrupt"])
         reply = replies.get(name, replies.get(str(question.call)))
-        shown = question.data["digest"]
-        match reply:
-            case None:
-                await self._give_up(session, f"{name} asks a person, and has no reply: {question.data['reason']}")
-            case "approve" | "reject":
-                await self.desk.answer(session, name, AnswerAction(reply), digest=shown)
-            case _:
-                await self.desk.answer(session, name, AnswerAction.PROVIDE, values=reply, digest=shown)
+        if reply is None:
+            await self._give_up(session, f"{name} asks a person, and has no reply: {question.data['reason']}")
+        for each in [reply] if isinstance(reply, str | Mapping | By) else reply:
+            by, said = (each.who, each.said) if isinstance(each, By) else (None, each)
+            shown = question.data["digest"]
+            if isinstance(said, str):
+                await self.desk.answer(session, name, AnswerAction(said), by, digest=shown)
+            else:
+                await self.desk.answer(session, name, AnswerAction.PROVIDE, by, values=said, digest=shown)
 
-    async def _give_up(self, session: str, why: str) -> None:
+    async def _give_up(self, session: str, why: str) -> Never:
         await self.desk.opspilot.stop(session, why)
         await self.desk.handle(session).result()
         raise AssertionError(why)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
-from opspilot.core.policy import RUN_ANYTHING
+from opspilot.core.policy import RUN_ANYTHING, Policy
 from opspilot.tools.registry import Registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import Tool
@@ -13,20 +13,26 @@ from opspilot.tools.trying import try_tool
 TESTER = Principal("tester")
 
 
-async def run_tool(tool: Tool, principal: Principal = TESTER, /, **arguments: Json) -> dict[str, Json]:
+async def run_tool(
+    tool: Tool, principal: Principal = TESTER, policy: Policy = RUN_ANYTHING, /, **arguments: Json
+) -> dict[str, Json]:
     """What the model would be shown: `{"ok": true, "data": …}` or `{"ok": false, "errorCode": …, "message": …}`.
 
-    A tool that asks a person first gives its question, `{"interrupt": true, "interruptType": …, "reason": …, "payload":
-    …}`. Arguments are validated, time is limited, the result is redacted and trimmed, as in a run; no policy is asked.
+    A call that a person is asked about first gives the question, `{"interrupt": true, "interruptType": …, "reason": …,
+    "payload": …}`; whether one is asked is up to the tool, or to the policy. Arguments are validated, time is limited,
+    the result is redacted and trimmed, as in a run.
     """
-    return await _tried(tool, principal, arguments, approved=False)
+    return await _tried(tool, principal, policy, arguments, approved=False)
 
 
-async def run_approved(tool: Tool, principal: Principal = TESTER, /, **arguments: Json) -> dict[str, Json]:
+async def run_approved(
+    tool: Tool, principal: Principal = TESTER, policy: Policy = RUN_ANYTHING, /, **arguments: Json
+) -> dict[str, Json]:
     """The same for a call that a person has approved: `context.approved` is true."""
-    return await _tried(tool, principal, arguments, approved=True)
+    return await _tried(tool, principal, policy, arguments, approved=True)
 
 
-async def _tried(tool: Tool, principal: Principal, arguments: Mapping[str, Json], *, approved: bool) -> dict[str, Json]:
-    runtime = ToolRuntime(Registry([tool]), RUN_ANYTHING)
-    return await try_tool(runtime, tool.name, arguments, principal, approved=approved)
+async def _tried(
+    tool: Tool, principal: Principal, policy: Policy, arguments: Mapping[str, Json], *, approved: bool
+) -> dict[str, Json]:
+    return await try_tool(ToolRuntime(Registry([tool]), policy), tool.name, arguments, principal, approved=approved)

@@ -6,13 +6,14 @@ Owns the wording of validation errors, exceptions and summaries. Knows nothing o
 import sys
 import sysconfig
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from opspilot.core.messages import Json
+from opspilot.core.sensitive import without
 from opspilot.redaction import redact
 from opspilot.tools.trim import json_text
 
@@ -36,9 +37,9 @@ _OWN_PATHS = sorted(
 )
 
 
-def public_line(text: str, limit: int = _MAX_LINE_CHARS) -> str:
-    """One redacted line of at most `limit` characters, without control characters and without our own paths."""
-    text = str(redact(text[:_READ_CHARS]))
+def public_line(text: str, limit: int = _MAX_LINE_CHARS, secrets: Sequence[str] = ()) -> str:
+    """One redacted line of at most `limit` characters, without control characters, our own paths, and `secrets`."""
+    text = str(redact(without(text, secrets)[:_READ_CHARS]))
     for path in _OWN_PATHS:
         text = text.replace(path, "…")
     return _shorten(_one_line(text), limit)
@@ -51,38 +52,42 @@ def innermost(error: BaseException) -> BaseException:
     return error
 
 
-def exception_line(error: BaseException) -> str:
-    """`ValueError: what it said`, or the class alone when it said nothing."""
+def exception_line(error: BaseException, secrets: Sequence[str] = ()) -> str:
+    """`ValueError: what it said`, or the class alone when it said nothing; without the `secrets`."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - a broken __str__ is the tool's, and must not hide its failure
         text = ""
     kind = type(error).__name__
-    return public_line(f"{kind}: {text}" if text.strip() else kind)
+    return public_line(f"{kind}: {text}" if text.strip() else kind, secrets=secrets)
 
 
-def validation_line(error: ValidationError, parameters: tuple[str, ...]) -> str:
-    """`field: what is wrong, got …` for each of the first errors."""
+def validation_line(
+    error: ValidationError, parameters: tuple[str, ...], hidden: Collection[str] = (), secrets: Sequence[str] = ()
+) -> str:
+    """`field: what is wrong, got …` for each of the first errors. What was given for the `hidden` stays unsaid."""
     errors = error.errors(include_url=False, include_context=False)
-    lines = [_error_line(item, parameters) for item in errors[:_MAX_ERRORS]]
+    lines = [_error_line(item, parameters, hidden, secrets) for item in errors[:_MAX_ERRORS]]
     if len(errors) > _MAX_ERRORS:
         lines.append(f"and {len(errors) - _MAX_ERRORS} more")
     return "; ".join(lines)
 
 
-def _error_line(error: Any, parameters: tuple[str, ...]) -> str:
+def _error_line(error: Any, parameters: tuple[str, ...], hidden: Collection[str], secrets: Sequence[str]) -> str:
     names = [str(part) for part in error["loc"]]
-    field = public_line(".".join(names), 80)
+    field = public_line(".".join(names), 80, secrets)
     if error["type"] == "missing":
         return f"{field}: is required"
     if error["type"] == "extra_forbidden" and len(names) == 1:
         allowed = ", ".join(parameters) or "none"
         return f"{field}: is no parameter of this tool, which has {allowed}"
     what = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ").removeprefix("Input ")
+    said = f"{field}: {public_line(what, secrets=secrets)}"
+    if names and names[0] in hidden:
+        return said
     # Redacted together with its name: a value that has no look of a secret may stand under a telling key.
     shown = redact({names[-1] if names else "": error["input"]})
-    got = _value(next(iter(shown.values())))
-    return f"{field}: {public_line(what, 160)}, got {public_line(got, 60)}"
+    return f"{said}, got {public_line(_value(next(iter(shown.values()))), 60, secrets)}"
 
 
 def summary_line(name: str, arguments: Mapping[str, Json]) -> str:

@@ -18,6 +18,9 @@ from opspilot.tools.spec import NAME_PATTERN, Tool, ToolPlace
 
 __all__ = ["Registry", "build_registry"]
 
+ASK_HUMAN = "ask_human"
+"""The built-in that every registry has: what only a person knows must not be guessed."""
+
 READ_MORE = "read_more"
 """The built-in that every registry with a journal has: without it a trimmed result could not be read."""
 
@@ -48,11 +51,11 @@ def build_registry(tools: Mapping[str, Mapping[str, Any]], place: ToolPlace) -> 
 
     `use` (default: NAME itself) names code as `finding.find` says: a `Tool` (it gets the name NAME), a callable
     `(name, config, place)` that returns one or several, or a module with `Config`, a pydantic model, and `build(name,
-    config, place)`. `read_more` is there whenever a journal is.
+    config, place)`. `ask_human` is always there, `read_more` whenever a journal is.
     """
     built = [tool for name, table in tools.items() for tool in _build(name, table, place)]
-    if place.journal is not None and READ_MORE not in tools:
-        built += _build(READ_MORE, {}, place)
+    always = [ASK_HUMAN] if place.journal is None else [ASK_HUMAN, READ_MORE]
+    built += [tool for name in always if name not in tools for tool in _build(name, {}, place)]
     return Registry(built)
 
 

@@ -9,7 +9,7 @@ import difflib
 import inspect
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,13 +18,15 @@ import structlog
 from pydantic import ValidationError
 
 from opspilot.core.calls import Effect, Gate, Verdict, digest
-from opspilot.core.interrupts import Interrupt, Principal
+from opspilot.core.interrupts import Principal, holds
 from opspilot.core.messages import Json, ToolSpec
 from opspilot.core.observations import ErrorCode, Observation
 from opspilot.core.policy import Policy
 from opspilot.core.ports import CallContext, ToolReturn, Tools
-from opspilot.tools.public import exception_line, innermost, public_line, summary_line, validation_line
+from opspilot.core.sensitive import mask, pointers, texts, without
 from opspilot.redaction import redact
+from opspilot.tools.asking import asked, sentence
+from opspilot.tools.public import exception_line, innermost, public_line, summary_line, validation_line
 from opspilot.tools.registry import Registry
 from opspilot.tools.results import Unusable, as_interrupt, as_json
 from opspilot.tools.spec import Tool, ToolError
@@ -80,12 +82,19 @@ class ToolRuntime(Tools):
         )
 
     def judge(self, name: str, arguments: Mapping[str, Json], principal: Principal) -> Verdict:
-        """The verdict on a call, by `registry`, `role`, `schema`, or by a rule of the policy."""
-        verdict = self._check(name, arguments, principal)[0]
+        """The verdict on a call, by `registry`, `role`, `schema`, or by a rule of the policy.
+
+        Rules see the arguments as the tool will: a default that is left out, or `"3"` for a number, is no way around
+        them.
+        """
+        verdict, values, understood = self._check(name, arguments, principal)
         if verdict.code is not None:
             return verdict
-        ruling = self._policy.rule_on(name, verdict.effect, arguments, principal)
+        ruling = self._policy.rule_on(name, verdict.effect, understood, principal)
         ruled = replace(verdict, gate=ruling.gate, rule=ruling.rule, terms=ruling.terms, message=ruling.reason)
+        if ruling.gate is Gate.CONFIRM and not ruling.reason:
+            tool = self._registry[name]
+            return replace(ruled, message=sentence(tool, values, _secrets(tool, arguments)))
         if ruling.gate is Gate.DENY:
             message = ruling.reason or f"The rule {ruling.rule!r} does not allow this call."
             return replace(ruled, code=ErrorCode.DENIED_BY_POLICY, message=message)
@@ -98,7 +107,7 @@ class ToolRuntime(Tools):
 
     def summary(self, name: str, arguments: Mapping[str, Json]) -> str:
         """One redacted line of at most 120 characters: `search_logs service=payment level=error`."""
-        return summary_line(name, arguments)
+        return summary_line(name, mask(dict(arguments), pointers(self.schema(name), arguments)))
 
     def redact(self, value: Json) -> Json:
         """A copy without secrets."""
@@ -110,7 +119,7 @@ class ToolRuntime(Tools):
         A write that returns an interrupt says by it that nothing has happened yet. The tool is told by
         `context.cancelled()` when nobody waits for it any more.
         """
-        verdict, values = self._check(name, arguments, context.principal)
+        verdict, values, _ = self._check(name, arguments, context.principal)
         if verdict.code is not None:
             return ToolReturn(Observation.failure(verdict.code, verdict.message))
         tool = self._registry[name]
@@ -118,15 +127,15 @@ class ToolRuntime(Tools):
         if tool.context_parameter is not None:
             cancelled = partial(_either, over.is_set, context.cancelled)
             values[tool.context_parameter] = replace(context, cancelled=cancelled)
-        receive = partial(self._received, tool, context)
+        secrets = _secrets(tool, arguments)
+        receive = partial(self._received, tool, context, secrets)
         try:
             outcome = await self._perform(partial(tool.function, **values), receive, name, verdict.timeout_seconds)
         finally:
             over.set()
         if isinstance(outcome, Failed):
-            return ToolReturn(
-                _failure(tool, verdict.timeout_seconds, innermost(outcome.error), context.idempotency_key)
-            )
+            error = innermost(outcome.error)
+            return ToolReturn(_failure(tool, verdict.timeout_seconds, error, context.idempotency_key, secrets))
         returned: ToolReturn = outcome
         return returned
 
@@ -146,12 +155,14 @@ class ToolRuntime(Tools):
         observation = _failure(tool, limit_seconds, error, idempotency_key)
         return observation if isinstance(error, ToolError) else None
 
-    def _check(self, name: str, arguments: Mapping[str, Json], principal: Principal) -> tuple[Verdict, dict[str, Any]]:
-        """The verdict, and the values for the function's parameters when it may run."""
+    def _check(
+        self, name: str, arguments: Mapping[str, Json], principal: Principal
+    ) -> tuple[Verdict, dict[str, Any], dict[str, Json]]:
+        """The verdict, and when it may run, the values for the function's parameters, and the same in JSON's shape."""
         tool = self._registry.get(name)
         if tool is None:
             message = self._unknown(name, principal)
-            return Verdict(Gate.INVALID, rule="registry", code=ErrorCode.UNKNOWN_TOOL, message=message), {}
+            return Verdict(Gate.INVALID, rule="registry", code=ErrorCode.UNKNOWN_TOOL, message=message), {}, {}
         runs = Verdict(
             Gate.RUN,
             effect=tool.effect,
@@ -162,16 +173,19 @@ class ToolRuntime(Tools):
         )
         if not _may_call(tool, principal):
             message = f"{name} may be called only by people who have the role {' or '.join(tool.roles)}."
-            return replace(runs, gate=Gate.DENY, rule="role", code=ErrorCode.DENIED_BY_POLICY, message=message), {}
+            return replace(runs, gate=Gate.DENY, rule="role", code=ErrorCode.DENIED_BY_POLICY, message=message), {}, {}
         try:
             if _fits_json(arguments):
-                return runs, tool.bind(arguments)
+                return runs, tool.bind(arguments), tool.understood(arguments)
             message = "The arguments hold what JSON can't carry, such as infinity or half of a character."
         except ValidationError as error:
-            message = validation_line(error, tool.parameters)
+            hidden = {place.split("/")[1] for place in pointers(tool.input_schema, arguments) if place}
+            message = validation_line(error, tool.parameters, hidden, _secrets(tool, arguments))
         except Exception as error:  # noqa: BLE001 - a tool's own validator may raise anything
-            message = f"The arguments could not be checked: {exception_line(error)}"
-        return replace(runs, gate=Gate.INVALID, rule="schema", code=ErrorCode.INVALID_ARGUMENTS, message=message), {}
+            why = exception_line(error, _secrets(tool, arguments))
+            message = f"The arguments could not be checked: {why}"
+        invalid = replace(runs, gate=Gate.INVALID, rule="schema", code=ErrorCode.INVALID_ARGUMENTS, message=message)
+        return invalid, {}, {}
 
     def _unknown(self, name: str, principal: Principal) -> str:
         known = [spec.name for spec in self.specs(principal)]
@@ -206,23 +220,17 @@ class ToolRuntime(Tools):
             return Failed(_TimeLimit())
         return Failed(ToolError("It was cancelled from inside.")) if work.cancelled() else work.result()
 
-    def _received(self, tool: Tool, context: CallContext, value: Any) -> ToolReturn:
+    def _received(self, tool: Tool, context: CallContext, secrets: Sequence[str], value: Any) -> ToolReturn:
         interrupt = as_interrupt(value)
         if interrupt is not None:
-            return ToolReturn(interrupt=self._question(interrupt))
-        data = as_json(value)
+            return ToolReturn(interrupt=asked(interrupt, tool, secrets, self._max_result_chars))
+        data = without(as_json(value), secrets)
         if tool.prepared:
             return ToolReturn(Observation(ok=True, data=data))
         ref = digest([context.run, context.call, context.round])[:16]
         trimmed = trim(redact(data), ref, max_chars=self._max_result_chars)
         overflow_ref = ref if trimmed.whole else ""
         return ToolReturn(Observation(ok=True, data=trimmed.data), overflow_ref=overflow_ref, overflow=trimmed.whole)
-
-    def _question(self, interrupt: Interrupt) -> Interrupt:
-        payload = redact(dict(interrupt.payload))
-        if len(json_text(payload)) > self._max_result_chars:
-            raise Unusable(f"returned an interrupt of more than {self._max_result_chars} characters")
-        return Interrupt(interrupt.type, public_line(interrupt.reason, _MAX_TOOL_MESSAGE_CHARS), payload)
 
     def _reconciled(self, value: Any) -> Observation | None:
         if value is None:
@@ -231,7 +239,7 @@ class ToolRuntime(Tools):
 
 
 def _may_call(tool: Tool, principal: Principal) -> bool:
-    return not tool.roles or not set(tool.roles).isdisjoint(principal.roles)
+    return not tool.roles or any(holds(principal, role) for role in tool.roles)
 
 
 def _fits_json(arguments: Mapping[str, Json]) -> bool:
@@ -260,25 +268,33 @@ async def _guarded(function: Callable[[], Any], receive: Callable[[Any], Any]) -
         return Failed(error)
 
 
-def _failure(tool: Tool, limit_seconds: float, error: BaseException, key: str) -> Observation:
+def _secrets(tool: Tool, arguments: Mapping[str, Json]) -> list[str]:
+    """The call's sensitive texts, which nothing that comes of it may repeat."""
+    return texts(arguments, pointers(tool.input_schema, arguments))
+
+
+def _failure(
+    tool: Tool, limit_seconds: float, error: BaseException, key: str, secrets: Sequence[str] = ()
+) -> Observation:
     """What the model is told; the log is told the rest, redacted as well."""
     name = tool.name
     write = tool.effect is Effect.WRITE
     doubt = " It may still take effect: check before trying again." if write else ""
     match error:
         case ToolError():
-            code, message = ErrorCode(error.code), public_line(error.message, _MAX_TOOL_MESSAGE_CHARS)
+            code, message = ErrorCode(error.code), public_line(error.message, _MAX_TOOL_MESSAGE_CHARS, secrets)
         case Unusable():
             code, message = (
                 ErrorCode.RESULT_UNUSABLE,
-                public_line(f"{name} {error}.{' It did run, though.' if write else ''}"),
+                public_line(f"{name} {error}.{' It did run, though.' if write else ''}", secrets=secrets),
             )
         case _TimeLimit():
             code, message = ErrorCode.TIMED_OUT, f"{name} did not finish within {limit_seconds:g} s.{doubt}"
         case NoFreeThread():
             code, message = ErrorCode.TOOL_FAILED, f"{name} did not start: {error}. Nothing happened; try again later."
         case _:
-            code, message = ErrorCode.TOOL_FAILED, f"{name} failed: {exception_line(error)}"
-    trace = "" if isinstance(error, ToolError) else redact("".join(traceback.format_exception(error)))
+            code, message = ErrorCode.TOOL_FAILED, f"{name} failed: {exception_line(error, secrets)}"
+    trace = "" if isinstance(error, ToolError) else "".join(traceback.format_exception(error))
+    trace = redact(without(trace, secrets))
     _log.warning("tool failed", tool=name, call=key, code=code.value, message=message, trace=trace)
     return Observation.failure(code, message)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, create_model
 from pydantic.errors import PydanticUserError
+from pydantic_core import CoreSchema
 
 from opspilot.core.calls import Effect
 from opspilot.core.errors import OpsPilotError
@@ -21,7 +22,7 @@ from opspilot.core.messages import Json, ToolSpec
 from opspilot.core.observations import ErrorCode
 from opspilot.core.ports import CallContext, Journal
 
-__all__ = ["NAME_PATTERN", "Tool", "ToolError", "ToolPlace", "tool"]
+__all__ = ["NAME_PATTERN", "Sensitive", "Tool", "ToolError", "ToolPlace", "tool"]
 
 NAME_PATTERN = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 """What both OpenAI and Anthropic accept as a function name."""
@@ -37,6 +38,17 @@ class ToolError(OpsPilotError):
         super().__init__(message)
         self.message = message
         self.code = ErrorCode(code)
+
+
+class Sensitive:
+    """Marks a parameter whose value only the tool and the journal may have: `Annotated[str, Sensitive()]`.
+
+    Its schema gets `writeOnly`, which pydantic's `SecretStr` has by itself.
+    """
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Json]:
+        """What it describes, marked."""
+        return {**handler.resolve_ref_schema(handler(core)), "writeOnly": True}
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,8 @@ class Tool:
     `timeout_seconds` None means the runtime's default. `roles`: whoever has one of them may call; none means everyone.
     `reconcile(idempotency_key)` says what became of a write whose result was lost: it returns what the call would have
     returned, None when it can't say, or raises `ToolError` (with `NOT_STARTED` when it surely did not happen).
-    `prepared` says that results are pieces of ones that were redacted and trimmed before, and must stay as they are.
+    `question` is what a person is asked who must agree to a call. `prepared` says that results are pieces of ones that
+    were redacted and trimmed before, and must stay as they are.
     """
 
     name: str
@@ -72,6 +85,7 @@ class Tool:
     timeout_seconds: float | None = None
     roles: tuple[str, ...] = ()
     reconcile: Callable[[str], Any] | None = None
+    question: str | Callable[..., str] = ""
     prepared: bool = False
 
     @property
@@ -84,8 +98,16 @@ class Tool:
         model = self.arguments.model_validate(dict(arguments))
         return {name: getattr(model, _field(index)) for index, name in enumerate(self.parameters)}
 
+    def understood(self, arguments: Mapping[str, Json]) -> dict[str, Json]:
+        """The arguments as the function gets them, in JSON's shape: what was left out is there, and `"3"` may be 3.
 
-def tool(
+        Raises `pydantic.ValidationError`, and whatever a type of the tool's own raises.
+        """
+        model = self.arguments.model_validate(dict(arguments))
+        return model.model_dump(mode="json", by_alias=True, fallback=str, warnings=False)
+
+
+def tool(  # noqa: PLR0913 options are parameters
     *,
     name: str | None = None,
     effect: Effect | Literal["read", "write"] = Effect.WRITE,
@@ -95,12 +117,15 @@ def tool(
     timeout_seconds: float | None = None,
     roles: Sequence[str] = (),
     reconcile: Callable[[str], Any] | None = None,
+    question: str | Callable[..., str] = "",
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function. Raises `TypeError`, at declaration, for what could not work later.
 
     The docstring is the description that models read. A first parameter annotated `CallContext` is given the call's
     context and isn't shown to models; all others must be annotated, and are described by `Annotated[…, Field(…)]`.
-    `concurrent` says whether the tool may run beside others; left open, reads may and writes may not.
+    `concurrent` says whether the tool may run beside others; left open, reads may and writes may not. `question` is the
+    sentence for a person who must agree before the tool runs: a text, or a function of the tool's parameters, which
+    must be quick and change nothing.
     """
 
     def declare(function: Callable[..., Any]) -> Tool:
@@ -108,6 +133,7 @@ def tool(
         _check(own_name, function, timeout_seconds, roles)
         kind = _effect(own_name, effect)
         context_parameter, parameters = _parameters(own_name, function)
+        _check_question(own_name, question, parameters)
         arguments = _arguments_model(own_name, parameters)
         return Tool(
             name=own_name,
@@ -124,6 +150,7 @@ def tool(
             timeout_seconds=timeout_seconds,
             roles=tuple(roles),
             reconcile=reconcile,
+            question=question,
         )
 
     return declare
@@ -140,6 +167,17 @@ def _check(name: str, function: Callable[..., Any], timeout_seconds: float | Non
         raise TypeError(f"Tool {name!r}: timeout_seconds must be above 0, not {timeout_seconds!r}.")
     if isinstance(roles, str) or not all(roles):
         raise TypeError(f"Tool {name!r}: roles must be a sequence of names, not {roles!r}.")
+
+
+def _check_question(name: str, question: str | Callable[..., str], parameters: Mapping[str, Any]) -> None:
+    if inspect.iscoroutinefunction(question):
+        raise TypeError(f"Tool {name!r}: question must be a plain function.")
+    if callable(question):
+        try:
+            inspect.signature(question).bind(**dict.fromkeys(parameters))
+        except (TypeError, ValueError) as error:
+            known = ", ".join(parameters) or "none"
+            raise TypeError(f"Tool {name!r}: question must take the tool's parameters ({known}): {error}") from error
 
 
 def _effect(name: str, effect: Effect | str) -> Effect:

@@ -4,6 +4,7 @@ The thin outside of the planner: a request in, a reply out. Deterministic, no I/
 """
 
 import json
+import re
 from collections.abc import Callable
 
 from opspilot.core.messages import Finish, ModelReply, ModelRequest, ProtocolCall, ToolSpec, Usage
@@ -22,6 +23,12 @@ from opspilot.models.demo.wording import wording
 
 _CHARACTERS_PER_TOKEN = 4
 _PIECE_CHARACTERS = 160
+
+_ASKS_PEOPLE = re.compile(
+    r"(?i)\s*(?:asks?|consults?) (?:an?|the|some) (?:\w+ )?(?:person|human|people|user|operator|colleague)\b"
+    r"|\s*(?:询问|请教|征求)"
+)
+"""How a tool describes itself that asks somebody instead of looking. A planner has nothing to ask of anybody."""
 
 
 class DemoModel(Model):
@@ -44,7 +51,11 @@ class DemoModel(Model):
 def decide(request: ModelRequest) -> tuple[str, tuple[ProtocolCall, ...]]:
     """The text and the calls of the next reply: a pure function of the request."""
     dialogue = read_dialogue(request)
-    tools = tuple(read_tool(spec) for spec in request.tools)
+    tools = tuple(
+        read_tool(spec)
+        for spec in request.tools
+        if spec.name == request.force or not _ASKS_PEOPLE.match(spec.description)
+    )
     case = _case(dialogue, tools)
     if tools and len(dialogue.steps) < MAX_STEPS and case.question.text.strip():
         proposals = propose_forced(case, request.force) if request.force else propose(case)

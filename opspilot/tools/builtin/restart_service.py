@@ -1,4 +1,7 @@
-"""The tool `restart_service`: a write that runs one configured command, no shell, after a person has agreed."""
+"""The tool `restart_service`: a write that runs one configured command, no shell, after a person has agreed.
+
+A service or environment that there isn't is refused before anybody is asked.
+"""
 
 import difflib
 import re
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from opspilot.core.interrupts import Interrupt, InterruptType
 from opspilot.core.messages import Json
@@ -84,14 +87,25 @@ class Config(BaseModel):
 def build(name: str, config: Config, place: ToolPlace) -> Tool:
     """The tool for one command."""
     catalog = Catalog(place.base / config.catalog.expanduser()) if config.catalog is not None else None
-    service_type = Annotated[str, Field(max_length=63, description="The service's name, as in the catalogue.")]
+
+    def known_service(given: str) -> str:
+        return _service(given, config.services, catalog)
+
+    service_type = Annotated[
+        str,
+        Field(max_length=63, description="The service's name, as in the catalogue."),
+        AfterValidator(known_service),
+    ]
     reason_type = Annotated[
         str, Field(min_length=1, max_length=500, description="Why, for the person who has to agree to it.")
     ]
     environment_type: Any = Literal[config.environments] if len(config.environments) > 1 else str
+    only_environment = config.environments[0] if len(config.environments) == 1 else ""
 
-    def restart(context: CallContext, given: str, reason: str, environment: str) -> dict[str, Json] | Interrupt:
-        service = _service(given, config.services, catalog)
+    def question(service: str, reason: str, environment: str | None = None) -> str:  # noqa: ARG001 shown beside it
+        return _question(service, environment or only_environment)
+
+    def restart(context: CallContext, service: str, reason: str, environment: str) -> dict[str, Json] | Interrupt:
         if not environment and len(config.environments) > 1:
             return _which_environment(service, config.environments)
         if not context.approved:
@@ -117,7 +131,7 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
     def in_the_only_place(
         context: CallContext, service: service_type, reason: reason_type
     ) -> dict[str, Json] | Interrupt:
-        return restart(context, service, reason, "".join(config.environments))
+        return restart(context, service, reason, only_environment)
 
     def reconcile(key: str) -> dict[str, Json] | None:
         outcome = run_process(
@@ -138,24 +152,24 @@ def build(name: str, config: Config, place: ToolPlace) -> Tool:
         effect="write",
         timeout_seconds=config.seconds + _GRACE_SECONDS,
         reconcile=reconcile if config.reconcile_command else None,
+        question=question,
     )(function)
 
 
 def _service(given: str, services: tuple[str, ...], catalog: Catalog | None) -> str:
+    """The name of a service that may be restarted. Raises `ValueError`, with what comes close to a wrong one."""
     service = given.strip()
     if not SERVICE_NAME.fullmatch(service):
-        raise ToolError(
-            f"{given!r} is not a service's name: it has lower case letters, digits and hyphens. "
-            "Look the name up in the catalogue.",
-            ErrorCode.NOT_STARTED,
+        raise ValueError(
+            "is not a service's name, which has lower case letters, digits and hyphens; look it up in the catalogue"
         )
     known = services
     if catalog is not None and not services:
         known = tuple(entity.name for entity in catalog.read()[0] if entity.kind.lower() == "component")
     if (known or catalog is not None) and service not in known:
         near = difflib.get_close_matches(service, known, n=3)
-        hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:30]) or 'none'}."
-        raise ToolError(f"{service!r} is not a service that may be restarted: {hint}", ErrorCode.NOT_STARTED)
+        hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:30]) or 'none'}"
+        raise ValueError(f"is not a service that may be restarted ({hint})")
     return service
 
 
@@ -167,17 +181,19 @@ def _which_environment(service: str, environments: tuple[str, ...]) -> Interrupt
     )
 
 
-def _confirmation(service: str, environment: str, reason: str) -> Interrupt:
+def _question(service: str, environment: str) -> str:
     where = f" in {environment}" if environment else ""
+    return f"Restart {service}{where}? Requests that it is serving may fail."
+
+
+def _confirmation(service: str, environment: str, reason: str) -> Interrupt:
     payload: Mapping[str, Json] = {
         "action": "restart",
         "service": service,
         **({"environment": environment} if environment else {}),
         "reason": reason,
     }
-    return Interrupt(
-        InterruptType.CONFIRM_RISKY, f"Restart {service}{where}? Requests that it is serving may fail.", payload
-    )
+    return Interrupt(InterruptType.CONFIRM_RISKY, _question(service, environment), payload)
 
 
 def _report(outcome: Outcome, service: str, environment: str) -> dict[str, Json]:
