@@ -25,9 +25,9 @@ from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.ports import Journal, Models
 from opspilot.journal.store import SqlJournal
 from opspilot.logging import configure_logging
+from opspilot.redaction import redact
 from opspilot.settings import Settings, load_settings
 from opspilot.temporal import connect, require_search_attributes
-from opspilot.redaction import redact
 from opspilot.tools.registry import build_registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import ToolPlace
