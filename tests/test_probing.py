@@ -1,7 +1,9 @@
 """What `doctor --model` finds out: what works and what does not, asking a scripted model three times at most."""
 
 import asyncio
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,9 @@ from opspilot.core.messages import ModelReply, ModelRequest
 from opspilot.core.ports import Model
 from opspilot.model_settings import ModelSettings
 from opspilot.models.scripted import ScriptedModel
-from opspilot.probing import examine_model, probe
+from opspilot.probing import examine_model, examine_models, probe
+from opspilot.settings import load_settings
+from opspilot.texts.language import Language, speak
 
 USAGE = {"input_tokens": 9, "output_tokens": 3}
 COUNTS = {"text": " ".join(map(str, range(1, 21))), "usage": USAGE}
@@ -82,6 +86,29 @@ async def test_a_model_that_never_ends_is_not_waited_for(monkeypatch: pytest.Mon
     async with asyncio.timeout(10):
         (finding,) = await found(COUNTS | {"delay_seconds": 60})
     assert "not done" in finding.text
+
+
+async def test_every_model_with_a_table_is_asked_after_the_default_and_named(tmp_path: Path) -> None:
+    (tmp_path / "counts.json").write_text(json.dumps([COUNTS]), encoding="utf-8")
+    (tmp_path / "opspilot.toml").write_text('[models.played]\nprovider = "scripted"\nscript = "counts.json"\n')
+    findings = [finding async for finding in examine_models(load_settings(tmp_path / "opspilot.toml"))]
+    assert [(finding.name, finding.ok) for finding in findings] == [
+        ("model", True),
+        ("played streaming", True),
+        ("played parallel calls", False),
+        ("played forced calls", False),
+        ("played usage counts", True),
+    ]
+
+
+async def test_findings_are_in_the_language_that_is_spoken() -> None:
+    speak(Language.CHINESE)
+    try:
+        findings = await found(COUNTS, FORCED, FORCED)
+    finally:
+        speak(Language.ENGLISH)
+    assert findings[0].text.startswith("可用：")
+    assert findings[1].text == "不可用：要求两个调用，只来了一个。"
 
 
 async def test_the_demo_has_no_model_to_ask() -> None:

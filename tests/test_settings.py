@@ -11,6 +11,7 @@ from opspilot.core.errors import UsageError
 from opspilot.core.limits import Limits
 from opspilot.model_settings import DEFAULT_ANTHROPIC_MODEL, DEFAULT_OPENAI_MODEL
 from opspilot.settings import LimitSettings, Settings, load_settings
+from opspilot.texts.language import Language, speak
 
 KEY = "sk-invented-0123456789"
 
@@ -320,6 +321,26 @@ def test_wrong_file_is_refused_with_a_sentence(text: str, sentence: str, here: P
     with pytest.raises(UsageError) as refused:
         load(text, here)
     assert str(refused.value) == sentence.format(file=here / "opspilot.toml", folder=here)
+
+
+CHINESE = [
+    ("limits.steps = 0", "{file}: limits.steps 必须大于 0。"),
+    ("limits.steps = 'many'", "{file}: limits.steps 必须是整数。"),
+    ("model.provider = 'opnai'", f"{{file}}: model.provider 必须是以下之一：{PROVIDERS}。是不是 openai？"),
+    ("model.naem = 'x'", f"{{file}}: model.naem 不是设置项。是不是 name？[model] 中可用的有：{MODEL}。"),
+    ("journal = 'sqlite:///:memory:'", "{file}: journal 必须指定一个文件：worker 和命令行不能共用内存。"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), CHINESE)
+def test_wrong_file_is_refused_in_the_language_that_is_spoken(text: str, sentence: str, here: Path) -> None:
+    speak(Language.CHINESE)
+    try:
+        with pytest.raises(UsageError) as refused:
+            load(text, here)
+    finally:
+        speak(Language.ENGLISH)
+    assert str(refused.value) == sentence.format(file=here / "opspilot.toml")
 
 
 @pytest.mark.parametrize("character", ["?", "#", "%", "\\u0000"])

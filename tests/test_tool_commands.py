@@ -224,6 +224,17 @@ def test_a_wrong_setting_is_a_sentence_and_ends_with_2(run: Run, tmp_path: Path)
     assert errors == "tools.depth.use: author_tools has no attribute 'width'.\n"
 
 
+@pytest.mark.parametrize(("words", "offered"), [("show d", ["depth", "drain"]), ("call p", ["ping"])])
+def test_the_shell_is_offered_the_names_of_tools(
+    run: Run, words: str, offered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_OPSPILOT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"opspilot tools {words}")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    done = CliRunner().invoke(starter.app, [], prog_name="opspilot")
+    assert done.stdout.split() == offered
+
+
 def test_it_speaks_chinese(run: Run) -> None:
     assert "只读" in run("show", "depth", "--lang", "zh")[1]
     assert "要先问人" in run("call", "drain", "--args", '{"queue": "x"}', "--role", "oncall", "--lang", "zh")[2]

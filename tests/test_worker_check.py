@@ -21,6 +21,11 @@ ROOT = Path(__file__).parents[1]
             2,
             "missing.pem",
         ),
+        (
+            "[models.far]\nca_file = 'missing.pem'\nbase_url = 'https://model.example'\nname = 'x'\n",
+            2,
+            "models.far: ",
+        ),
         ("journal = 'sqlite:///missing/journal.sqlite'\n", 5, "can't be opened"),
     ],
 )

@@ -30,6 +30,7 @@ from opspilot.core.observations import ErrorCode
 from opspilot.core.outcomes import MAX_ANSWER_CHARS
 from opspilot.core.ports import Model
 from opspilot.journal.store import SqlJournal
+from opspilot.models.scripted import ScriptedModel
 from tests.activities.desk import SESSION, Desk, Fails, Says, always, call, until
 
 
@@ -115,6 +116,40 @@ async def test_the_conversation_grows_by_what_was_done_also_in_a_worker_that_rem
     assert fresh.asked == []
     kinds = [type(message) for message in model.asked[1].messages]
     assert kinds == [SystemMessage, Said, AssistantMessage, ToolMessage]
+
+
+# ---------------------------------------------------------------- which model
+
+
+def named(**models: Model) -> Callable[[str], Model]:
+    """These models, the first of which is the default."""
+
+    def model(name: str) -> Model:
+        if name and name not in models:
+            raise ModelError(ModelFault.BAD_REQUEST, f"There are: {', '.join(models)}.", retryable=False)
+        return models[name or next(iter(models))]
+
+    return model
+
+
+@pytest.mark.parametrize(("name", "answer"), [("", "large"), ("large", "large"), ("small", "small")])
+async def test_the_model_that_the_run_asks_for_thinks_and_is_recorded(desk: Desk, name: str, answer: str) -> None:
+    await desk.open("a")
+    models = {"large": Says("large"), "small": ScriptedModel([{"text": "small"}], "tiny-1")}
+    thinking = ModelActivities(desk.journal, desk.tools, named(**models))
+    outcome = await desk.do(thinking.call_model, order(mode=Mode(model=name)))
+    assert outcome.answer == answer
+    assert desk.only(Kind.ASSISTANT_MESSAGE).data["model"] == models[answer].name
+
+
+async def test_a_model_that_is_not_there_ends_the_run_with_those_that_are(desk: Desk) -> None:
+    await desk.open("a")
+    large = Says("Yes.")
+    thinking = ModelActivities(desk.journal, desk.tools, named(large=large))
+    outcome = await desk.do(thinking.call_model, order(mode=Mode(model="huge")))
+    assert (outcome.stop, outcome.detail) == (StopReason.MODEL_FAILED, "There are: large.")
+    assert large.asked == []
+    assert "model" not in desk.only(Kind.ASSISTANT_MESSAGE).data
 
 
 # ---------------------------------------------------------------- failures

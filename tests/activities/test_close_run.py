@@ -202,3 +202,11 @@ async def test_a_run_says_what_it_cost_when_prices_are_known(desk: Desk) -> None
     usage = Usage(1_000_000, 500_000)
     await desk.do(keeping.close_run, CloseRun("run-1", 1, NOON, StopReason.ANSWERED, "Answered.", 1, 1, usage))
     assert desk.only(Kind.RUN_STOPPED).data["cost"] == 6.0
+
+
+async def test_a_run_with_a_model_that_has_no_price_says_no_cost(desk: Desk) -> None:
+    await desk.open("a")
+    await desk.think(Says("Yes."))
+    keeping = JournalActivities(desk.journal, desk.tools, always(Says()), "You are a test.", {"says": Price(2.0, 8.0)})
+    await desk.do(keeping.close_run, CloseRun("run-1", 1, NOON, StopReason.ANSWERED, "Answered.", 1, 1, Usage(9, 9)))
+    assert "cost" not in desk.only(Kind.RUN_STOPPED).data

@@ -11,14 +11,17 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from activities.journal import JournalActivities
-from opspilot.core.contract import Opened
+from opspilot.core.contract import Mode, Opened
 from opspilot.core.conversation import conversation
 from opspilot.core.entries import Entry, Kind, NewEntry, tool_started_key
+from opspilot.core.errors import ModelError, ModelFault
 from opspilot.core.interrupts import Principal
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import AssistantMessage, unanswered
 from opspilot.core.observations import ErrorCode
+from opspilot.core.ports import Model
 from opspilot.journal.store import SqlJournal
+from opspilot.models.scripted import ScriptedModel
 from opspilot.tools.registry import Registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import ToolError
@@ -36,6 +39,21 @@ async def test_a_run_begins_with_what_it_is_and_what_was_asked(desk: Desk) -> No
     assert [(message.kind, message.data) for message in messages] == [
         (Kind.USER_MESSAGE, {"id": text, "text": text}) for text in ("a", "b")
     ]
+
+
+@pytest.mark.parametrize(("asked", "recorded"), [("", "scripted"), ("tiny", "scripted"), ("huge", "huge")])
+async def test_a_run_begins_with_the_model_that_thinks_in_it_or_with_what_was_asked_for(
+    desk: Desk, asked: str, recorded: str
+) -> None:
+    def models(name: str) -> Model:
+        if name == "huge":
+            raise ModelError(ModelFault.BAD_REQUEST, "There is no such model.", retryable=False)
+        return ScriptedModel([])
+
+    keeping = JournalActivities(desk.journal, desk.tools, models, "You are a test.")
+    await desk.do(keeping.open_run, replace(open_order("a"), mode=Mode(model=asked)))
+    started = desk.only(Kind.RUN_STARTED)
+    assert (started.data["model"], started.data["mode"]["model"]) == (recorded, asked)
 
 
 async def test_an_opening_that_is_tried_again_writes_nothing_more_and_tells_the_same(desk: Desk) -> None:

@@ -121,6 +121,64 @@ def test_a_tool_can_be_the_only_one(desk: Desk) -> None:
     assert codes == {"1.1": None, "1.2": "skipped_in_serial_step"}
 
 
+# ---------------------------------------------------------------- another model, and options of a run
+
+
+@pytest.mark.parametrize(("name", "thinks"), [("tiny", "tiny-1"), ("of-the-server", "of-the-server")])
+def test_one_question_can_be_given_another_model(desk: Desk, name: str, thinks: str) -> None:
+    desk.play(ANSWER)
+
+    ended = desk.run("ask", "--local", "--json", "--model", name, "What was it?")
+
+    assert ended.status == 0
+    assert ended.events[0]["data"]["model"] == thinks
+    assert [request.body["model"] for request in desk.server.requests] == [thinks]
+
+
+def test_the_offline_model_can_be_asked_for_beside_a_real_one(desk: Desk) -> None:
+    desk.play(ANSWER)
+
+    ended = desk.run("ask", "--local", "--model", "demo", "Look at a")
+
+    assert "demo (offline)" in ended.out
+    assert desk.server.requests == []
+
+
+def test_a_worker_that_does_not_know_a_model_ends_the_run_and_says_which_there_are(desk: Desk) -> None:
+    desk.run("up")
+    elsewhere = {"TEMPORAL_ADDRESS": f"127.0.0.1:{stack.load(desk.folder / 'state' / 'stack.json').port}"}
+
+    ended = desk.run("ask", "--json", "--model", "x" * 201, "What was it?", **elsewhere)
+
+    assert ended.status == 1
+    assert ended.events[-1]["data"]["stop_reason"] == "model_failed"
+    assert "There are: tiny, demo." in ended.events[-1]["data"]["message"]
+
+
+@pytest.mark.parametrize("options", [["--model", "tiny"], ["--max-steps", "3"], ["--only", "look"]])
+def test_options_that_come_too_late_for_a_run_are_said_to_change_nothing(desk: Desk, options: list[str]) -> None:
+    desk.play(RISKY, {"text": "Done."})
+    session = session_of(desk.run("ask", "--local", "Restart db"))
+
+    plain = desk.run("ask", "--session", session, "And db2?")
+    late = desk.run("ask", "--session", session, *options, "And db3?")
+
+    assert "already going on" not in plain.err
+    assert f"The run of session {session} is already going on" in late.err
+    assert late.status == 4
+    desk.run("cancel", session)
+    after = desk.run("ask", "--session", session, *options, "And now?")
+    assert "already going on" not in after.err
+
+
+def test_whoever_asks_has_the_roles_of_this_machine(desk: Desk) -> None:
+    desk.play(ANSWER)
+
+    ended = desk.run("ask", "--local", "--json", "Why?")
+
+    assert ended.events[0]["data"]["user"] == {"id": "dana", "name": "dana", "roles": ["operator", "approver"]}
+
+
 # ---------------------------------------------------------------- exit statuses
 
 
@@ -149,6 +207,7 @@ def test_the_exit_status_says_how_a_run_ended(
         (["ask", "--local", "--force", "Why?"], "--force needs --only"),
         (["ask", "--local", "--session", "../x", "Why?"], "can't be a session's name"),
         (["ask", "--local", "--only", "drill", "Why?"], "There is no tool drill. Configured are: look, nap"),
+        (["ask", "--local", "--model", "a\tb", "Why?"], "There is no model 'a\\tb'. There are: tiny, demo."),
         (["ask", "--local", "--max-steps", "0", "Why?"], "--max-steps"),
         (["ask", "--colour", "Why?"], "No such option"),
         (["watch", "--local", "nobody"], "There is no session nobody"),
