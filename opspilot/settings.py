@@ -30,8 +30,11 @@ from opspilot.model_settings import (
     resolve_model,
     resolve_models,
 )
+from opspilot.sections.approvals import ApprovalSettings, resolve_approvals
 from opspilot.sections.policy import PolicySettings, refuse_contradictions
+from opspilot.sections.secrets_in_file import refuse_secrets_in_file
 from opspilot.sections.section import Section, Word
+from opspilot.sections.web import WebSettings, resolve_web
 from opspilot.settings_errors import Origin
 from opspilot.texts.language import text
 
@@ -125,6 +128,9 @@ class Settings(BaseSettings):
     local: LocalSettings = LocalSettings()
     temporal: TemporalSettings = TemporalSettings()
     worker: WorkerSettings = WorkerSettings()
+    web: WebSettings = WebSettings()
+    approvals: ApprovalSettings = ApprovalSettings()
+    token: SecretStr | None = None
     state_dir: Path = Field(default_factory=lambda: user_state_path("opspilot"))
     journal: str = Field(default="", repr=False)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -224,6 +230,7 @@ def _read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(text("settings.no_toml", path=path, why=error)) from None
     refuse_secrets(table, path)
+    refuse_secrets_in_file(table, path)
     return table
 
 
@@ -246,6 +253,8 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
         update={
             "model": model,
             "models": resolve_models(settings.models, model, base, origin),
+            "web": resolve_web(settings.web, base, state_dir, origin),
+            "approvals": resolve_approvals(settings.approvals, base),
             "state_dir": state_dir,
             "journal": _resolve_journal(settings.journal, base, origin) or f"sqlite:///{state_dir / 'journal.sqlite'}",
         }

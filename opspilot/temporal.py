@@ -6,11 +6,12 @@ from datetime import timedelta
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.plugin import SimplePlugin
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
@@ -41,8 +42,10 @@ def plugin(passed_through: tuple[str, ...] = PASSED_THROUGH) -> SimplePlugin:
     return SimplePlugin("opspilot", data_converter=pydantic_data_converter, workflow_runner=runner)
 
 
-async def connect(address: str | None = None, namespace: str | None = None) -> Client:
+async def connect(address: str | None = None, namespace: str | None = None, *, lazy: bool = False) -> Client:
     """A client for `address`, or for what `temporalio.envconfig` names (environment, profile; else localhost:7233).
+
+    A `lazy` one connects when it is first used, so this succeeds always; `reach` says whether it can be.
 
     Raises:
         Unreachable: nothing answers there within a few seconds.
@@ -53,13 +56,29 @@ async def connect(address: str | None = None, namespace: str | None = None) -> C
     where = config.setdefault("target_host", "localhost:7233")
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
-            client = await Client.connect(**config, plugins=[plugin()])
+            client = await Client.connect(**config, plugins=[plugin()], lazy=lazy)
     except (RuntimeError, RPCError, TimeoutError, OSError):
-        raise Unreachable(
-            f"No Temporal server answers at {where}. "
-            "Start the local one with --local, or name yours in TEMPORAL_ADDRESS."
-        ) from None
+        raise _silent(where) from None
     return client
+
+
+async def reach(client: Client) -> None:
+    """Connect a lazy client, if it isn't. Raises `Unreachable` when nothing answers within a few seconds."""
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            await client.workflow_service.get_system_info(GetSystemInfoRequest())
+    except RPCError as error:
+        # A server that knows no system information is one that answers.
+        if error.status is RPCStatusCode.UNAVAILABLE:
+            raise _silent(client.service_client.config.target_host) from None
+    except (RuntimeError, TimeoutError, OSError):
+        raise _silent(client.service_client.config.target_host) from None
+
+
+def _silent(where: str) -> Unreachable:
+    return Unreachable(
+        f"No Temporal server answers at {where}. Start the local one with --local, or name yours in TEMPORAL_ADDRESS."
+    )
 
 
 async def missing_search_attributes(client: Client) -> dict[str, str]:

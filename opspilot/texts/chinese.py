@@ -1,5 +1,7 @@
 """Simplified Chinese. The same keys and placeholders as `english.py`."""
 
+from opspilot.texts.chinese_web import CHINESE_WEB
+
 CHINESE: dict[str, str] = {
     # ---- a run, as it is shown
     "header": "会话 {session} · {model} · {tools}",
@@ -97,6 +99,7 @@ CHINESE: dict[str, str] = {
     "refused.empty": "问题是空的。",
     "refused.no_text": "问题不是有效的 UTF-8 文本。",
     "refused.too_long": "问题有 {size} 字节；最多接受 {most} 字节。请把长材料放到工具能读到的地方，再就它提问。",
+    "refused.answer_too_long": "一个回答最多 {most} 字节。",
     "refused.session_name": "{session} 不能作会话名：只可用字母、数字、. _ -，最多 100 个，首个须为字母或数字。",
     "refused.no_session": "这个日志库里没有会话 {session}。`{program} sessions` 列出所有会话。",
     "refused.not_owner": "会话 {session} 属于 {owner}，只有他能在其中提问。去掉 --session 即可开始自己的会话。",
@@ -310,6 +313,7 @@ CHINESE: dict[str, str] = {
     "tools.no_parameters": "没有参数。",
     "tools.required": "必填",
     "tools.default": "省略时为 {value}",
+    "tools.sensitive": "敏感",
     # ---- help
     "help": "就你的系统提问；看它思考和行动。",
     "help.ask": "提问，并观看直到有答案。",
@@ -360,4 +364,5 @@ CHINESE: dict[str, str] = {
     "help.limit": "最多这么多个。",
     "help.model": "向每个已配置的模型提最多三个极小的问题，看看它能做什么。",
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
+    **CHINESE_WEB,
 }

@@ -1,5 +1,7 @@
 """English. The same keys and placeholders as `chinese.py`; `{program}` is there for each of them."""
 
+from opspilot.texts.english_web import ENGLISH_WEB
+
 ENGLISH: dict[str, str] = {
     # ---- a run, as it is shown
     "header": "Session {session} · {model} · {tools}",
@@ -118,6 +120,7 @@ ENGLISH: dict[str, str] = {
         "The question has {size} bytes; at most {most} are taken. Put long material where a tool can read it, and ask "
         "about it."
     ),
+    "refused.answer_too_long": "An answer may have {most} bytes at most.",
     "refused.session_name": (
         "{session} can't be a session's name: letters, digits, '.', '_' and '-', at most 100, the first a letter or "
         "digit."
@@ -354,6 +357,7 @@ ENGLISH: dict[str, str] = {
     "tools.no_parameters": "It has no parameters.",
     "tools.required": "required",
     "tools.default": "{value} if left out",
+    "tools.sensitive": "sensitive",
     # ---- help
     "help": "Ask about your systems; watch it think and act.",
     "help.ask": "Ask, and watch until there is an answer.",
@@ -408,4 +412,5 @@ ENGLISH: dict[str, str] = {
     "help.limit": "At most so many.",
     "help.model": "Ask each configured model at most three tiny questions; see what it can do.",
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
+    **ENGLISH_WEB,
 }

@@ -39,6 +39,11 @@ def speak(language: Language) -> None:
     _language.set(language)
 
 
+def spoken() -> Language:
+    """The language that is spoken here."""
+    return _language.get()
+
+
 def call_program(name: str) -> None:
     """The name by which the command line was called: it stands in every hint at a next command."""
     _program.set(name)

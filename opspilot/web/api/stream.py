@@ -1,0 +1,67 @@
+"""`/api/sessions/{session}/events`: a session as server-sent events.
+
+The id of an event is its sequence number in the journal: whoever comes back with `Last-Event-ID`, as browsers do by
+themselves, gets the next one. Text that is being written comes as `draft` events without an id.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from opspilot.core.entries import Entry
+from opspilot.web.api.sessions import session_of
+from opspilot.web.backend import Backend, Served
+from opspilot.web.people.guard import Looker
+from opspilot.web.refusing import Problem
+
+router = APIRouter(tags=["sessions"])
+
+HEARTBEAT_SECONDS = 15
+STREAM = {
+    "content": {
+        "text/event-stream": {
+            "example": 'id: 7\ndata: {"seq": 7, "kind": "tool.result", "data": {}}\n\n'
+            'event: draft\ndata: {"run": "…", "step": 3, "attempt": 1, "text": "The payment serv"}\n\n'
+        }
+    }
+}
+
+
+@router.get(
+    "/sessions/{session}/events",
+    response_class=EventSourceResponse,
+    responses={200: STREAM, 404: {"model": Problem}},
+)
+async def events(
+    session: str,
+    _: Looker,
+    backend: Served,
+    *,
+    after: Annotated[int, Query(ge=0)] = 0,
+    last_event_id: Annotated[str, Header()] = "",
+) -> EventSourceResponse:
+    """Events after `after`, or after the one of `Last-Event-ID`, and those to come; a comment every 15 s meanwhile.
+
+    A `draft` holds all of the text so far: it replaces what the same run, step and a lower or the same attempt had
+    shown, and is void once the step's `assistant.message` is there.
+    """
+    await session_of(backend, session)
+    seen = int(last_event_id) if last_event_id.isdecimal() else after
+    return EventSourceResponse(_events(backend, session, seen), ping=HEARTBEAT_SECONDS)
+
+
+async def _events(backend: Backend, session: str, after: int) -> AsyncIterator[ServerSentEvent]:
+    async for happening in backend.live.happenings(session, after):
+        if isinstance(happening, Entry):
+            yield ServerSentEvent(id=str(happening.seq), data=_line(happening.as_event()))
+        else:
+            draft = {"run": happening.run, "step": happening.step, "attempt": happening.attempt, "text": happening.text}
+            yield ServerSentEvent(event="draft", data=_line(draft))
+
+
+def _line(value: object) -> str:
+    """On one line whatever is in it; a lone surrogate, which UTF-8 can't carry, stays escaped."""
+    return json.dumps(value, ensure_ascii=True)

@@ -1,0 +1,5 @@
+"""The pages: one router a file, each listed here."""
+
+from fastapi import APIRouter
+
+PAGES: tuple[APIRouter, ...] = ()

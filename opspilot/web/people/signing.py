@@ -1,0 +1,39 @@
+"""What the ways of signing in have in common: where one goes on to, and signing out."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from opspilot.texts.language import text
+from opspilot.web.people.guard import Anybody
+from opspilot.web.people.sessions import Sessions
+from opspilot.web.rendering import plain_page
+
+HOME = "/"
+
+
+def own_path(wanted: str) -> str:
+    """The path on this server that was wanted; whatever may lead elsewhere becomes the front page."""
+    plain = wanted.startswith("/") and not wanted.startswith(("//", "/\\", "/sign-")) and wanted.isprintable()
+    return wanted if plain else HOME
+
+
+def sign_in(sessions: Sessions, about: dict[str, object], wanted: str) -> Response:
+    """Go on, as somebody who is known from now on."""
+    response = RedirectResponse(own_path(wanted), 303)
+    sessions.begin(response, about)
+    return response
+
+
+def add_sign_out(router: APIRouter, sessions: Sessions) -> None:
+    """`POST /sign-out`, and the page that one lands on."""
+
+    @router.post("/sign-out", name="sign_out")
+    async def sign_out(request: Request, _: Anybody) -> Response:
+        response = RedirectResponse("/signed-out", 303)
+        sessions.end(request, response)
+        return response
+
+    @router.get("/signed-out")
+    async def signed_out(request: Request) -> Response:
+        return plain_page(request, text("web.signed_out"), link=(HOME, text("web.sign_in.again")))

@@ -1,0 +1,50 @@
+"""From settings to the way in which people are known, with what it needs."""
+
+from collections.abc import Sequence
+
+from opspilot.access.key_file import load_or_make_key
+from opspilot.access.tokens import Tokens
+from opspilot.settings import Settings
+from opspilot.web.people.attempts import Attempts
+from opspilot.web.people.guard import People
+from opspilot.web.people.local import Local
+from opspilot.web.people.oidc import Oidc
+from opspilot.web.people.proxy import Proxy
+from opspilot.web.people.sessions import Sessions
+from opspilot.web.people.token import ByToken
+from opspilot.web.people.visitors import Way
+
+KEY_FILE = "web.key"
+
+
+def people(settings: Settings, approval_key: bytes | None, port: int) -> People:
+    """Who can be known, and how. Several servers that share an approval key share their sessions, too.
+
+    `port` is the one that is served: browsers don't tell cookies of one host's ports apart. Raises `UsageError`.
+    """
+    web = settings.web
+    assert web.tokens_file is not None
+    tokens, attempts = Tokens(web.tokens_file), Attempts()
+    key = approval_key or load_or_make_key(settings.state_dir / KEY_FILE)
+    secure = web.url.startswith("https://")
+    sessions = Sessions(key, web.session_minutes * 60, name=_cookie(web.url, port), secure=secure)
+
+    def roles_of(groups: Sequence[str]) -> tuple[str, ...]:
+        roles = [role for group in groups for role in web.groups.get(group, ())]
+        return tuple(dict.fromkeys([*web.everyone, *roles]))
+
+    way: Way
+    match web.mode:
+        case "local":
+            way = Local(settings.state_dir, settings.local.roles, sessions, attempts)
+        case "token":
+            way = ByToken(tokens, sessions, attempts, web.url)
+        case "proxy":
+            way = Proxy(web.proxy, roles_of, sessions)
+        case "oidc":
+            way = Oidc(web.oidc, roles_of, sessions, attempts, web.url)
+    return People(way, tokens, web.url)
+
+
+def _cookie(url: str, port: int) -> str:
+    return "opspilot-session" if url else f"opspilot-session-{port}"

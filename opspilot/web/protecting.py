@@ -1,0 +1,104 @@
+"""What holds for every request and reply: headers, the host's name, the size of a body, an error nobody foresaw.
+
+Such an error is logged, and told in a sentence.
+"""
+
+from collections.abc import Collection
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from opspilot.texts.language import text
+from opspilot.web.refusing import Refused, tell
+
+log = structlog.stdlib.get_logger("web")
+
+MOST_BODY_BYTES = 1024 * 1024
+"""A question may have 256 KiB; as JSON with every character escaped it is still smaller than this."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not `no-referrer`: with that a browser hides the origin of forms, too, and it is what tells them from forgeries.
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+YEAR_SECONDS = 365 * 86_400
+
+
+class Protection:
+    """Wraps the whole application. `hosts`: the names that we go by, empty for any; `https`: we are reached by it."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str] = (), https: bool = False) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+        self._headers = dict(HEADERS)
+        if https:
+            self._headers["Strict-Transport-Security"] = f"max-age={YEAR_SECONDS}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        begun = False
+
+        async def protected_send(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            self._check_host(scope)
+            await self._app(scope, _bounded(scope, receive), protected_send)
+        except Exception as error:
+            if not isinstance(error, Refused):
+                log.exception("a request failed", method=scope["method"], path=scope["path"])
+            if begun:
+                raise
+            response = await tell(request, error)
+            await response(scope, receive, protected_send)
+
+    def _check_host(self, scope: Scope) -> None:
+        """A name of somebody else's that leads to this machine must not lead into it (DNS rebinding)."""
+        host = Headers(scope=scope).get("host", "")
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+        if self._hosts and name.strip("[]").lower() not in self._hosts:
+            raise Refused(421, "host", text("web.host", host=repr(host[:200])))
+
+
+def _bounded(scope: Scope, receive: Receive) -> Receive:
+    declared = Headers(scope=scope).get("content-length", "")
+    if declared.isdecimal() and int(declared) > MOST_BODY_BYTES:
+        raise _too_large()
+    read = 0
+
+    async def bounded() -> Message:
+        nonlocal read
+        message = await receive()
+        if message["type"] == "http.request":
+            read += len(message.get("body", b""))
+            if read > MOST_BODY_BYTES:
+                raise _too_large()
+        return message
+
+    return bounded
+
+
+def _too_large() -> Refused:
+    return Refused(413, "too_large", text("web.too_large", most=f"{MOST_BODY_BYTES:,}"), {"Connection": "close"})

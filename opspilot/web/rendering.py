@@ -1,0 +1,44 @@
+"""Pages: the one environment of the templates, and what every page may use. Knows nothing of what pages show.
+
+Whatever a template prints is escaped. A page may use `text` and `counted` (the catalogue), `language` ("en" or "zh"),
+`visitor` (who looks, or None) and `request`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from opspilot.texts.language import counted, spoken, text
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+environment = Environment(
+    loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+environment.globals |= {"text": text, "counted": counted}
+
+
+def page(
+    request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
+) -> HTMLResponse:
+    """A template as a reply. Who looks is taken from the request, where the guard has left them."""
+    known = {"request": request, "visitor": getattr(request.state, "visitor", None), "language": spoken().value}
+    body = environment.get_template(template).render(known | values)
+    return HTMLResponse(body, status, dict(headers or {}))
+
+
+def plain_page(
+    request: Request,
+    message: str,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    again: str = "",
+    link: tuple[str, str] | None = None,
+) -> HTMLResponse:
+    """A page with one sentence. `again` is an address that it goes on to by itself, `link` one to go to, with words."""
+    return page(request, "plain.html", status=status, headers=headers, message=message, again=again, link=link)
