@@ -1,4 +1,4 @@
-"""A container cluster as its API server shows it: nested objects, pages with a continue token, quantities with units."""
+"""A container cluster as its API server shows it: nested objects, pages with a continue token, quantities."""
 
 import random
 from collections import Counter
@@ -139,7 +139,7 @@ def list_pods(
 def get_events(
     namespace: str = "",
     involved_object: Annotated[str, Field(description="Full name of the pod that the events are about.")] = "",
-    type: Literal["Normal", "Warning"] | None = None,  # noqa: A002 - the API calls it so
+    type: Literal["Normal", "Warning"] | None = None,
 ) -> Json:
     """Events of the cluster such as failed probes, image pulls and scheduling, the latest first."""
     rows = [

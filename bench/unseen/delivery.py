@@ -1,4 +1,4 @@
-"""Builds and deployments of a software house: lists without totals, ids that lead from one tool to the next, long logs."""
+"""Builds and deployments of a software house: lists without totals, ids that lead from one tool to the next."""
 
 import random
 from collections import Counter

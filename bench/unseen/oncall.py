@@ -82,7 +82,7 @@ _CAUSES = {
 
 
 @tool(effect="read")
-def search_incidents(  # noqa: PLR0913, PLR0917 - tools are called by name
+def search_incidents(
     query: Annotated[str, Field(description="Words of the title.")] = "",
     status: Literal["triggered", "acknowledged", "resolved"] | None = None,
     urgency: Literal["high", "low"] | None = None,

@@ -4,6 +4,7 @@ from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, acted_on, identify
 from opspilot.models.demo.docs import top_error
 from opspilot.models.demo.grounding import Sheet
+from opspilot.models.demo.inquiry.telling import tell_data
 from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lead import write_lead
 from opspilot.models.demo.searches import Need
@@ -163,6 +164,7 @@ _SECTIONS = {
     Kind.LOGS: tell_logs,
     Kind.DOCS: tell_docs,
     Kind.OTHER: tell_other,
+    Kind.DATA: tell_data,
     Kind.ACT: _act,
     Kind.MORE: tell_other,
 }

@@ -87,7 +87,7 @@ _SHAPING = {Role.SPAN, Role.SINCE, Role.UNTIL, Role.OFFSET, Role.SORT, Role.DIRE
 def _shape(parameter: Parameter, wish: Wish) -> Json:
     """Which part of the rows, in which order, and how many of them."""
     if parameter.role in {Role.SPAN, Role.SINCE, Role.UNTIL}:
-        return _time(parameter, wish.span)
+        return time_value(parameter, wish.span)
     if parameter.role is Role.OFFSET:
         return wish.offset if wish.offset is not None and parameter.type == "integer" else None
     if parameter.role in {Role.SORT, Role.DIRECTION}:
@@ -294,7 +294,8 @@ def _environment(parameter: Parameter, text: str) -> Json:
     return next((allowed(parameter, english) for chinese, english in _ENVIRONMENTS.items() if chinese in text), None)
 
 
-def _time(parameter: Parameter, span: Span | None) -> Json:
+def time_value(parameter: Parameter, span: Span | None) -> Json:
+    """The span as this parameter takes it; None when it doesn't."""
     if span is None:
         return None
     unit = next((word for word in parts(parameter.name) if word in _UNIT_HOURS), "")

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     DOCS = "docs"
     ACT = "act"
     OTHER = "other"
+    DATA = "data"
     MORE = "more"
 
 

@@ -13,6 +13,7 @@ from opspilot.models.demo.findings import Entity, Excerpt
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.grounding import Sheet, short
 from opspilot.models.demo.history import Done
+from opspilot.models.demo.inquiry.telling import lead_data
 from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.measures import Measure, Superlative, best_of, fitness, is_time
@@ -31,6 +32,9 @@ _BESIDE = 4
 def write_lead(case: Case, sheet: Sheet) -> None:
     """Answer in the first lines, as far as the results hold an answer."""
     for need in case.needs:
+        if need.kind is Kind.DATA:
+            lead_data(need, case, sheet)
+            continue
         call = next((call for call in reversed(case.calls(need)) if call.useful or _counted(call)), None)
         if call is None:
             continue

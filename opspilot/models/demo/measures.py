@@ -54,7 +54,7 @@ _LAST_ONE = re.compile(
     r"(?i)\b(?:which|what|what's|who|when)\b[^?.]*\b(?:latest|last|most recent)\b"
     r"|(?:最新|最近一次|最后一次|上一次|最后)[^？。]*(?:哪|什么|谁|几|是)|(?:哪|什么|谁|何时)[^？。]*(?:最新|最近一次|最后一次|上一次)"
 )
-_UNITS: MappingProxyType[Measure, frozenset[str]] = MappingProxyType(
+UNITS: MappingProxyType[Measure, frozenset[str]] = MappingProxyType(
     {
         Measure.DURATION: listed(
             "duration elapsed latency took runtime ms millis milliseconds s sec secs seconds minutes min mins hours us "
@@ -104,7 +104,7 @@ def read_superlative(text: str, words: tuple[Token, ...]) -> Superlative | None:
                 measure = Measure.AMOUNT
             return Superlative(word.text, measure, found[1], _beside(words, index), _many(text))
     if ranked := _TOP_BY.search(text):
-        measure = next((m for m, units in _UNITS.items() if set(ranked[2].lower().split()) & units), Measure.ANY)
+        measure = next((m for m, units in UNITS.items() if set(ranked[2].lower().split()) & units), Measure.ANY)
         return Superlative(ranked[0], measure, beside=stems(ranked[2]), many=_many(text))
     if found_last := _LAST_ONE.search(text):
         return Superlative(found_last[0], Measure.TIME, largest=True, beside=_beside(words, -1))
@@ -150,7 +150,7 @@ def fitness(superlative: Superlative, name: str, described: str = "") -> float:
     own = {stem(word) for word in words}
     score = 2.0 * len(own & superlative.beside)
     score += 2.0 * sum(bool(kin & own and kin & superlative.beside) for kin in _KIN_STEMS)
-    measures = bool(words & _UNITS[superlative.measure])
+    measures = bool(words & UNITS[superlative.measure])
     if superlative.measure in {Measure.DURATION, Measure.AMOUNT, Measure.TIME} and not measures:
         return 0.0
     score += 1.5 * measures
@@ -167,4 +167,4 @@ def best_of(superlative: Superlative, names: Iterable[str]) -> str | None:
 
 def is_time(name: str) -> bool:
     """Is this the name of a point in time?"""
-    return bool(set(parts(name)) & _UNITS[Measure.TIME])
+    return bool(set(parts(name)) & UNITS[Measure.TIME])

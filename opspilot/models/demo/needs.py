@@ -6,6 +6,8 @@ Sorts tools into kinds by what they are about. Decides nothing about arguments o
 import re
 
 from opspilot.models.demo.glossary import ACTIONS, READING
+from opspilot.models.demo.inquiry.aims import read_sought
+from opspilot.models.demo.inquiry.asking import among, asks_data
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.orders import order_verbs
@@ -32,7 +34,10 @@ _WHO_WHAT = re.compile(r"(?i)\bwho\b|\bwhat (?:is|are) (?!the (?:most|top|number
 def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...]:
     """The needs of a question that the tools can serve, in the order in which an answer tells them."""
     by_kind = {kind: _ranked(question, [tool for tool in tools if kind_of(tool) is kind]) for kind in Kind}
-    wanted = _wanted(question, act=bool(acting := _acting(question, by_kind[Kind.ACT])))
+    acting = _acting(question, by_kind[Kind.ACT])
+    if not acting and (about := _about_data(question, tools)):
+        return (Need(Kind.DATA, about),)
+    wanted = _wanted(question, act=bool(acting))
     if not acting and _names_one(question, by_kind[Kind.DOCS]):
         wanted.add(Kind.DOCS)
     needs: list[Need] = []
@@ -56,6 +61,31 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or _takes_names(question, needs)):
         needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG], aside=Kind.CATALOG not in wanted))
     return tuple(needs) or _last_resort(question, by_kind)
+
+
+def _about_data(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:
+    """The tools for a question that rows of data answer; none for advice, and for logs that are searched by text."""
+    sought = among(read_sought(question.text), tools)
+    asks = sought.whole or bool(sought.names)
+    related = Idea.DEPENDS in question.ideas and any(kind_of(tool) is Kind.CATALOG for tool in tools)
+    advised = related or Idea.DOCS in question.ideas or (Idea.ADVICE in question.ideas and not asks)
+    if advised or asks_how(question) or question.of_relatives or question.compares:
+        return ()
+    ranked = asks_data(sought, tools)
+    if not ranked or kind_of(ranked[0][0]) is Kind.DOCS or _searches_text(ranked[0][0]):
+        return ()
+    if ranked[0][1] < _SPEAKS_OF_IT and any(_searches_text(tool) for tool, _ in ranked):
+        return ()
+    return tuple(tool for tool, _ in ranked)
+
+
+_SPEAKS_OF_IT = 1.5
+"""With less, what a question speaks of may as well stand in a log that is searched by text."""
+
+
+def _searches_text(tool: ToolCard) -> bool:
+    """Is this a log that is searched by text or pattern, which has strategies of its own?"""
+    return kind_of(tool) is Kind.LOGS and bool(tool.with_role(Role.REGEX) or tool.with_role(Role.QUERY))
 
 
 def _names_one(question: Question, tools: tuple[ToolCard, ...]) -> bool:

@@ -21,12 +21,13 @@ from opspilot.models.demo.case import (
 )
 from opspilot.models.demo.docs import next_docs
 from opspilot.models.demo.history import HUMAN_CODES, Dialogue, Done
+from opspilot.models.demo.inquiry.asking import next_data
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.logs import next_logs
 from opspilot.models.demo.searches import Need
 from opspilot.models.demo.toolbox import Role, ToolCard
 
-MAX_STEPS = 5
+MAX_STEPS = 8
 """Steps with calls for one question. What isn't found by then is said not to be found."""
 
 _MAX_CALLS = 4
@@ -206,4 +207,5 @@ _STRATEGIES = {
     Kind.LOGS: next_logs,
     Kind.DOCS: next_docs,
     Kind.OTHER: _next_other,
+    Kind.DATA: next_data,
 }

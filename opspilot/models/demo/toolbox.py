@@ -61,7 +61,9 @@ class Parameter:
     @property
     def limits(self) -> bool:
         """Does it say how many rows to return at most?"""
-        return self.type == "integer" and self.role is Role.OTHER and bool(set(parts(self.name)) & _LIMIT_NAMES)
+        words = set(parts(self.name))
+        turning = "page" in words and not words & {"size", "per", "limit"}
+        return self.type == "integer" and self.role is Role.OTHER and bool(words & _LIMIT_NAMES) and not turning
 
     @property
     def words(self) -> frozenset[str]:

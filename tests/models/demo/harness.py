@@ -21,7 +21,7 @@ from opspilot.core.messages import (
 )
 from opspilot.models.demo import DemoModel
 
-MOST_STEPS = 5
+MOST_STEPS = 8
 
 
 class Refused(Exception):
@@ -101,7 +101,7 @@ def run(
     before: Sequence[Message] = (),
     failures: Mapping[str, str] | None = None,
 ) -> Run:
-    """Ask and go on until the answer. Fails on an invalid or repeated call, and when it takes more than five steps.
+    """Ask and go on until the answer. Fails on an invalid or repeated call, and when it takes more than eight steps.
 
     `failures`: observations by tool, instead of what the tool says.
     """

@@ -62,7 +62,7 @@ def test_numbers_quotes_places_and_lines_that_no_result_holds_are_noticed(answer
 
 
 def test_the_planner_knows_no_tool_and_no_thing_of_the_bench() -> None:
-    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "opspilot" / "models" / "demo").glob("*.py"))
+    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "opspilot" / "models" / "demo").rglob("*.py"))
     toolsets = (streaming.toolset(), parcels.toolset(), computing.toolset())
     names = {tool.name for toolset in toolsets for tool in toolset.tools if "_" in tool.name}
     names |= {place for toolset in toolsets for place in toolset.places if not place.isalpha()}

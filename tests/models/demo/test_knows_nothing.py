@@ -11,7 +11,7 @@ from tests.models.demo.toolsets import call_centre, fleet, warehouse
 
 TOOLSETS = (fleet, warehouse, call_centre, platform, plant)
 SOURCE = "\n".join(
-    path.read_text("utf-8") for path in sorted(Path(opspilot.models.demo.__file__).parent.glob("*.py"))
+    path.read_text("utf-8") for path in sorted(Path(opspilot.models.demo.__file__).parent.rglob("*.py"))
 ).lower()
 
 

@@ -1,0 +1,1 @@
+"""Questions that rows of data answer: which tool to ask, with what, and what the rows say."""

@@ -1,0 +1,275 @@
+"""Which tool to ask next about data, and with what: the best fitting first, then repairs, pages, and what ids lead to.
+
+A pure function of the case, as every strategy is. Writes no answer.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from opspilot.core.messages import Json
+from opspilot.models.demo.arguments import Wish, fill
+from opspilot.models.demo.case import Case, Proposal, offered
+from opspilot.models.demo.history import HUMAN_CODES
+from opspilot.models.demo.inquiry.aims import Sought, Want, read_sought
+from opspilot.models.demo.inquiry.paging import next_pages, sources_of
+from opspilot.models.demo.inquiry.readings import Reading, readings_of
+from opspilot.models.demo.inquiry.rows import NAMING, Row, is_moment
+from opspilot.models.demo.inquiry.slots import fillings, nouns
+from opspilot.models.demo.inquiry.terms import Term, word_stems
+from opspilot.models.demo.kinds import Kind, kind_of
+from opspilot.models.demo.searches import Need
+from opspilot.models.demo.toolbox import Parameter, Role, ToolCard, first_sentence
+from opspilot.models.demo.words import likeness, parts
+
+_MAX_CALLS = 12
+_MAX_PAGES = 8
+_CLOSE = 0.8
+
+
+def best_reading(case: Case, need: Need, sought: Sought) -> Reading | None:
+    """What answers best of all that was returned for this need."""
+    found = []
+    for source in sources_of(case.calls(need), case.tools):
+        clear = next(fillings(source.tool, sought), None)
+        guessed = clear is None or clear.arguments != source.arguments
+        for reading in readings_of(source, sought):
+            empty = guessed and not reading.choice.rows
+            found.append(replace(reading, sure=False, fits=False, score=reading.score - 5.0) if empty else reading)
+    return max(found, key=lambda reading: (reading.sure, reading.score - reading.source.more), default=None)
+
+
+def sought_of(case: Case, need: Need) -> Sought:
+    """The case's question, read as one about data, with what the results so far call the things that it names."""
+    sought = among(read_sought(case.question.text), case.tools)
+    aliases: dict[Term, frozenset[str]] = {}
+    for source in sources_of(case.calls(need), case.tools):
+        for grid in source.grids:
+            for row in () if grid.counts or grid.lines else grid.rows:
+                for term in sought.names:
+                    if _is_called(row, term):
+                        called = {v for v in grid.called(row) if v and v.lower() != term.text.lower()}
+                        aliases[term] = aliases.get(term, frozenset()) | called
+    return replace(sought, aliases=tuple((term, values) for term, values in aliases.items() if values))
+
+
+def _is_called(row: Row, term: Term) -> bool:
+    """Is the row itself called so, rather than having to do with a thing of that name?"""
+    return any(
+        value.lower() == term.text.lower() and "." not in name and not is_moment(value) and (set(parts(name)) & NAMING)
+        for name, value in row.fields.items()
+    )
+
+
+def among(sought: Sought, tools: tuple[ToolCard, ...]) -> Sought:
+    """The question with words that the tools themselves use no longer taken for names."""
+    texts = (f"{t.name} {t.description} {' '.join(f'{p.name} {p.choices}' for p in t.parameters)}" for t in tools)
+    spoken = word_stems(" ".join(texts))
+
+    def plain(term: Term) -> Term:
+        common = term.name and term.text.isalpha() and bool(term.forms & spoken)
+        return replace(term, name=False) if common else term
+
+    return replace(
+        sought,
+        terms=tuple(plain(term) for term in sought.terms),
+        dimension=tuple(plain(term) for term in sought.dimension),
+    )
+
+
+def next_data(need: Need, case: Case) -> Iterator[Proposal]:
+    """The next calls for a question about data; none when it is answered, or nothing is left to try."""
+    sought = sought_of(case, need)
+    done = case.calls(need)
+    if len(done) >= _MAX_CALLS or any(call.code in HUMAN_CODES for call in done):
+        return
+    best = best_reading(case, need, sought)
+    if best is not None and (best.sure or (best.choice.rows and not best.fits)) and best.source.more:
+        wanted = sought.whole or not best.fits
+        if wanted and len(best.source.calls) < _MAX_PAGES:
+            pages = [Proposal(need.id, best.source.tool.name, arguments) for arguments in next_pages(best.source)]
+            if fresh := [page for page in pages if not case.made(page.key)]:
+                yield from fresh
+                return
+    if best is not None and (best.sure or best.choice.met):
+        if rest := [p for p in _rest(need, case, best, sought) if not case.made(p.key)]:
+            yield from rest
+            return
+        if best.source.more and (narrower := [p for p in _narrower(need, best, sought) if not case.made(p.key)]):
+            yield narrower[0]
+            return
+    if best is not None and best.sure:
+        return
+    for proposal in (*_repaired(need, case, sought), *_onwards(need, case, sought, best)):
+        if not case.made(proposal.key):
+            yield proposal
+            return
+    yield from _fresh(need, case, sought)
+
+
+def _rest(need: Need, case: Case, best: Reading, sought: Sought) -> Iterator[Proposal]:
+    """The rest of a result that was cut, where there is a tool to read on with."""
+    reader = next((tool for tool in case.tools if kind_of(tool) is Kind.MORE), None)
+    trim = best.source.calls[-1].trim
+    if reader is None or trim is None or (best.sure and not sought.whole):
+        return
+    if (arguments := fill(reader, Wish(sought.text, reference=trim.ref, offset=trim.offset))) is not None:
+        yield Proposal(need.id, reader.name, arguments)
+
+
+def _narrower(need: Need, best: Reading, sought: Sought) -> Iterator[Proposal]:
+    """The same tool asked for less, when it had more rows than it returned."""
+    for filled in fillings(best.source.tool, sought):
+        if set(filled.arguments.items()) > set(best.source.arguments.items()):
+            yield Proposal(need.id, best.source.tool.name, filled.arguments)
+
+
+def _fresh(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:
+    """The best call not made yet, and beside it one of another tool that fits about as well."""
+    tried = [call.tool for call in case.calls(need)]
+    ways = [
+        (score - 1.5 * tried.count(tool.name), Proposal(need.id, tool.name, filled.arguments))
+        for tool, score in ranked(need.tools, sought)
+        for filled, score in ((f, score + 0.6 * f.sureness) for f in fillings(tool, sought))
+    ]
+    ways = [(score, way) for score, way in ways if not case.made(way.key) and score > 0]
+    ways.sort(key=lambda entry: -entry[0])
+    if ways:
+        yield ways[0][1]
+        others = [way for score, way in ways[1:] if way.tool != ways[0][1].tool and score >= _CLOSE * ways[0][0]]
+        yield from others[:1]
+
+
+def ranked(tools: tuple[ToolCard, ...], sought: Sought) -> list[tuple[ToolCard, float]]:
+    """Tools by how much of the question their names, descriptions and parameters speak of; rarer words say more."""
+    texts = {tool.name: word_stems(f"{tool.name} {tool.description}") for tool in tools}
+
+    def rare(term: Term) -> float:
+        holding = sum(bool(term.forms & stems) for stems in texts.values())
+        return math.log(1 + (1 + len(tools)) / (1 + holding))
+
+    scored = [
+        (tool, sum(rare(term) * _fit(term, tool, sought) for term in sought.terms) + _suits(tool, sought))
+        for tool in tools
+    ]
+    return sorted(scored, key=lambda entry: -entry[1])
+
+
+def _fit(term: Term, tool: ToolCard, sought: Sought) -> float:
+    opening = first_sentence(tool.description)
+    named = term.meets(word_stems(tool.name))
+    choices = " ".join(str(choice) for p in tool.parameters for choice in (*p.choices, *p.hints))
+    inside = max(
+        3.0 * named,
+        1.7 * term.meets(word_stems(opening)),
+        1.0 * term.meets(word_stems(tool.description)),
+        1.2 * term.meets(word_stems(choices)),
+        0.8 * term.meets(word_stems(" ".join(p.name for p in tool.parameters))),
+    )
+    return inside * (0.4 if term.name and not named else 1.0) * (1.3 if term in sought.dimension else 1.0)
+
+
+_HINTS = {
+    Want.WHO: frozenset({"who", "owner", "by", "person", "team", "call"}),
+    Want.WHY: word_stems("why reason cause error event log trace message root failure"),
+    Want.WHEN: word_stems("when time history"),
+}
+
+
+def _suits(tool: ToolCard, sought: Sought) -> float:
+    stems = word_stems(tool.description) | word_stems(tool.name)
+    score = sum(0.8 for want, hints in _HINTS.items() if want in sought.wants and hints & stems)
+    asks_one = any(p.required and p.role in {Role.IDENTITY, Role.SUBJECT} and not p.choices for p in tool.parameters)
+    if asks_one:
+        score += -0.7 if sought.whole else 0.5 if sought.names else 0.0
+    return score
+
+
+# ---------------------------------------------------------------- what a result leads to
+
+
+def _repaired(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:
+    """The same call under a name that the refusal offers, if the question says that one."""
+    done = case.calls(need)
+    for call in reversed(done):
+        if call.ok or not call.arguments:
+            continue
+        tried = {
+            name: value for name, value in call.arguments.items() if isinstance(value, str) and value in call.message
+        }
+        names = [name for name in offered(call) if len(name) < _LONGEST_NAME]
+        scored = [(_said(name, sought, tried), -at, name) for at, name in enumerate(names)]
+        best = max(scored, default=(0.0, 0, ""))
+        if best[0] >= _LIKE and tried:
+            arguments: dict[str, Json] = {**call.arguments, next(iter(tried)): best[2]}
+            yield Proposal(need.id, call.tool, arguments)
+
+
+_LONGEST_NAME = 60
+_LIKE = 0.45
+
+
+def _said(name: str, sought: Sought, tried: dict[str, Json]) -> float:
+    stems = word_stems(name)
+    by_words = max((len(term.forms & stems) / max(1, len(stems)) for term in sought.terms), default=0.0)
+    all_words = len({form for term in sought.terms for form in term.forms} & stems) / max(1, len(stems))
+    alike = max((likeness(term.text, name) for term in sought.terms), default=0.0)
+    return max(by_words, all_words, alike, *(likeness(str(value), name) for value in tried.values()))
+
+
+def _onwards(need: Need, case: Case, sought: Sought, best: Reading | None) -> Iterator[Proposal]:
+    """What ids in the rows lead to: a tool that needs one of them and tells more about what is asked."""
+    if best is None or (not best.choice.met and not best.parts):
+        return
+    rows = best.parts[0].rows if best.parts else best.choice.rows
+    if not rows or len(rows) > _MOST_LEADS:
+        return
+    asked = {call.tool for call in case.calls(need)}
+    for tool, score in ranked(need.tools, sought):
+        targets = [p for p in tool.parameters if p.required and p.type in {"string", "integer"} and not p.choices]
+        if score <= 0 or len(targets) != 1 or (tool.name in asked and best.source.tool.name == tool.name):
+            continue
+        value = _lead(targets[0], tool, best, best.grid.rows.index(rows[0]) if rows[0] in best.grid.rows else 0)
+        if value:
+            for filled in fillings(tool, sought, {targets[0].name: value}):
+                yield Proposal(need.id, tool.name, filled.arguments)
+                break
+
+
+_MOST_LEADS = 3
+
+
+def _lead(parameter: Parameter, tool: ToolCard, best: Reading, at: int) -> str:
+    """The value in a row that a parameter takes: a field of its name, else the row's own id if it is of that sort."""
+    row, grid = best.grid.rows[at], best.grid
+    about = nouns(parameter, tool)
+    own = word_stems(grid.key) | word_stems(best.source.tool.name)
+    for name, value in row.fields.items():
+        if (
+            name != grid.naming
+            and about <= word_stems(name)
+            and word_stems(parameter.name) & word_stems(name.rpartition(".")[2])
+        ):
+            return value
+    return row.fields.get(grid.naming, "") if about & own else ""
+
+
+# ---------------------------------------------------------------- which questions
+
+
+def asks_data(sought: Sought, tools: tuple[ToolCard, ...]) -> list[tuple[ToolCard, float]]:
+    """The reading tools with how well they fit, the best first; none when no word of the question means anything."""
+    reading = tuple(tool for tool in tools if not tool.acts and kind_of(tool) is not Kind.MORE)
+    order = ranked(reading, sought) if sought.terms else []
+    order = [(tool, score - (0.0 if _can(tool, sought) else _OUT_OF_REACH)) for tool, score in order]
+    order.sort(key=lambda entry: -entry[1])
+    return order if order and order[0][1] > 0 else []
+
+
+_OUT_OF_REACH = 2.0
+
+
+def _can(tool: ToolCard, sought: Sought) -> bool:
+    """Can it be called with what the question says, without guessing?"""
+    filled = next(fillings(tool, sought), None)
+    return filled is not None and filled.sureness >= 0

@@ -1,0 +1,207 @@
+"""Words of operations for questions about data: what Chinese ones are called in English, and which words are kin.
+
+Owns vocabulary only. It must not know the name, fault or number of any system, nor the name of any tool.
+"""
+
+from types import MappingProxyType
+
+from opspilot.models.demo.glossary import TRANSLATION
+from opspilot.models.demo.lexicon import listed
+from opspilot.models.demo.words import stem
+
+
+def _pairs(table: str) -> dict[str, str]:
+    entries = (entry.strip().partition(" ") for entry in table.split(";"))
+    return {chinese: english for chinese, _, english in entries}
+
+
+MEANINGS: MappingProxyType[str, str] = MappingProxyType(
+    {
+        **TRANSLATION,
+        **_pairs(
+            "重启 restart; 重启次数 restart count; 命名空间 namespace; 镜像 image; 节点 node; 主机 host; "
+            "主机名 hostname; 机器 machine host instance; 服务器 server host; 实例 instance; 虚拟机 instance "
+            "machine vm; 容器 container; 副本 replica; 副本数 replicas; 就绪 ready; 待处理 pending open; 等待 "
+            "waiting pending; 挂起 pending suspended; 运行中 running; 正在运行 running; 运行 running run; "
+            "已停止 stopped; 停止 stopped; 停机 stopped down; 在线 online up; 离线 offline down; 正常 healthy "
+            "ok normal; 健康 healthy health; 不健康 unhealthy; 异常 abnormal unhealthy error; 失败 failed "
+            "failure failing; 失败率 failure rate; 错误 error; 错误率 error rate; 报错 error; 报了什么错 "
+            "error; 成功 success succeeded; 成功率 success rate; 取消 canceled cancelled; 已取消 canceled; "
+            "超时 timeout timed; 启用 enabled active; 禁用 disabled; 活跃 active; 空闲 idle free; 可用 "
+            "available; 不可用 unavailable; 已解决 resolved; 未解决 unresolved open; 解决 resolve resolved; "
+            "关闭 closed; 已关闭 closed; 打开 open opened; 未关闭 open; 确认 acknowledged acknowledge ack "
+            "confirmed; 已确认 acknowledged; 触发 triggered firing; 告警 alert alarm warning; 警告 warning; "
+            "报警 alert alarm; 严重 critical severe; 级别 level severity; 严重程度 severity; 严重级别 "
+            "severity; 优先级 priority; 紧急 urgent urgency; 紧急度 urgency; 紧急程度 urgency; 高 high; 中等 "
+            "medium; 低 low; 最高优先级 highest priority; 值班 oncall on-call call duty; 轮值 oncall "
+            "rotation; 值班人 oncall; 负责人 owner lead responsible; 负责 owner owns responsible; 团队 team "
+            "group squad; 小组 team group; 部门 department; 组 group; 作者 author; 创建者 creator author by; "
+            "提交者 committer author; 提交 commit submit submitted; 经办人 assignee assigned; 处理人 "
+            "assignee; 指派 assigned assignee; 分配 assigned assignee allocated; 分派 assigned assignee; "
+            "联系人 contact; 联系方式 contact; 电话 phone; 邮箱 email; 邮件 mail email; 频道 channel; 渠道 "
+            "channel; 根本原因 root cause; 根因 root cause; 原因 reason cause; 理由 reason; 状态 status "
+            "state; 阶段 stage phase; 进度 progress; 版本 version; 版本号 version; 发布 release deploy "
+            "rollout; 部署 deploy deployed deployment; 上线 deploy deployed release rollout; 回滚 rollback "
+            "rolled; 升级 upgrade; 流水线 pipeline; 构建 build; 任务 job task; 作业 job; 步骤 step stage; "
+            "测试 test; 用例 case test; 分支 branch ref; 标签 tag label; 项目 project; 仓库 repository repo "
+            "warehouse; 代码库 repository; 环境 environment env; 生产 production prod; 生产环境 production "
+            "prod environment; 预发 staging; 测试环境 test environment; 开发环境 development dev environment; "
+            "费用 cost charge; 成本 cost; 花费 cost spend; 花了多少钱 cost; 多少钱 cost price amount; 花 cost "
+            "spend; 账单 bill invoice; 金额 amount; 价格 price; 预算 budget; 单价 price; 类型 type kind; 种类 "
+            "kind type; 规格 type size spec flavor; 型号 model type; 区域 region area; 地域 region; 可用区 "
+            "zone; 机房 datacenter site; 位置 location; 地点 location place site; 城市 city; 国家 country; "
+            "峰值 peak max; 最大值 max; 最小值 min; 平均 mean average avg; 平均值 mean average avg; 总共 "
+            "total; 总数 total count; 总计 total; 合计 total sum; 总和 sum total; 总费用 total cost; 使用率 "
+            "utilization usage used percent; 利用率 utilization usage; 使用量 usage used; 用量 usage used; "
+            "占用 used usage; 已用 used; 剩余 remaining free left; 空闲空间 free space; 容量 capacity size; "
+            "内存 memory ram; 磁盘 disk storage; 硬盘 disk; 存储 storage; 网络 network; 带宽 bandwidth; 流量 "
+            "traffic; 负载 load; 处理器 cpu; 核 core cpu; 核数 cores cpu; 线程 thread; 进程 process; 连接 "
+            "connection; 连接数 connections; 会话 session; 请求 request; 请求数 requests; 响应 response; "
+            "响应时间 response time latency; 延迟 latency lag delay; 滞后 lag behind; 落后 lag behind; 吞吐 "
+            "throughput; 速率 rate; 频率 frequency rate; 耗时 duration elapsed took; 时长 duration; 持续 "
+            "duration lasted; 持续时间 duration; 运行时间 duration elapsed runtime; 用时 duration took; "
+            "解决时间 resolve time duration; 时间 time; 日期 date; 创建 created create; 创建时间 created; "
+            "更新 updated update; 更新时间 updated; 修改 modified changed update; 变更 change changed; 启动 "
+            "started start launched launch; 启动时间 started launched; 开始 started start began; 结束 ended "
+            "finished end; 完成 completed finished done; 加入 joined join added; 添加 added; 过期 expire "
+            "expired expires expiry; 到期 expire expires expiry; 有效期 validity expires; 证书 certificate "
+            "cert; 域名 domain; 剩余天数 days left; 天 day; 小时 hour; 分钟 minute; 秒 second; 表 table; 行 "
+            "row; 行数 rows; 索引 index; 库 database; 数据库 database db; 集群 cluster; 分片 shard; 主库 "
+            "primary master; 从库 replica standby; 主节点 primary leader; 锁 lock; 慢查询 slow query; 语句 "
+            "statement query sql; 调用 call calls; 调用次数 calls; 次数 count times; 队列 queue; 主题 topic; "
+            "消费者 consumer; 消费组 consumer group; 积压 backlog lag depth; 消息 message; 消息数 messages; "
+            "分区 partition; 缓存 cache; 命中率 hit rate ratio; 备份 backup; 快照 snapshot; 恢复 restore "
+            "recovery; 端口 port; 地址 address ip; 网段 subnet network; 防火墙 firewall; 规则 rule; 策略 "
+            "policy; 负载均衡 load balancer; 交换机 switch; 路由器 router; 接口 interface api endpoint; 设备 "
+            "device; 传感器 sensor; 温度 temperature; 湿度 humidity; 电压 voltage; 功率 power; 电量 battery; "
+            "电池 battery; 信号 signal; 固件 firmware; 用户 user; 账号 account user; 账户 account; 客户 "
+            "customer client; 租户 tenant; 员工 employee staff; 人 person; 权限 permission role; 角色 role; "
+            "登录 login; 订单 order; 工单 ticket issue; 事件 event incident; 事故 incident; 故障 incident "
+            "fault failure outage; 故障单 incident; 问题 problem issue; 日志 log; 记录 record entry; 服务 "
+            "service; 应用 application app; 组件 component; 模块 module; 产品 product; 商品 product item; "
+            "名称 name; 名字 name; 标题 title; 描述 description; 备注 note comment; 大小 size; 体积 size; "
+            "数量 count number; 编号 id number; 指标 metric; 阈值 threshold; 目标 target objective; 配额 "
+            "quota limit; 上限 limit max; 限制 limit; 配置 config setting; 参数 parameter setting; 依赖 "
+            "depends dependency; 上游 upstream; 下游 downstream; 云服务 cloud service; 对象存储 object "
+            "storage; 车辆 vehicle; 司机 driver; 航班 flight; 门店 store; 站点 site station; 楼层 floor; 房间 "
+            "room; 床位 bed; 病人 patient; 货物 goods cargo; 库存 stock inventory; 供应商 supplier vendor; "
+            "合同 contract; 发票 invoice; 付款 payment; 退款 refund; 交易 transaction; 班次 shift trip; 线路 "
+            "line route; 路线 route; 重量 weight; 距离 distance; 速度 speed; 里程 mileage; 评分 score rating; "
+            "排名 rank; 比例 ratio percent; 百分比 percent; 覆盖率 coverage; 漏洞 vulnerability; 补丁 patch; "
+            "扫描 scan; 密钥 key secret; 令牌 token; 下次 next; 下一个 next; 接班 next; 上一个 previous; 期间 "
+            "during; 维护 maintenance maintain; 维护窗口 maintenance window; 计划 schedule plan planned; 排班 "
+            "schedule rotation; 审批 approval approved; 批准 approved approval; 起不来 start starting failed; "
+            "启动不了 start failed; 挂了 down failed; 崩溃 crash crashed; 卡住 stuck; 跑 run running; 用 used "
+            "use; 教训 lesson learned; 经验 lesson learned; 复盘 postmortem review; 学到 learned lesson; 拉取 "
+            "pull; 调度 scheduled schedule; 平均耗时 mean avg duration; 不稳定 flaky unstable; 丢包 packet "
+            "loss; 丢包率 loss; 抖动 jitter; 重试 retry retries; 死信 dead letter; 消费 consume; 生产者 "
+            "producer; 打印 print; 打印机 printer; 摄像头 camera; 水位 level; 压力 pressure; 流速 flow; 泵 "
+            "pump; 阀门 valve; 风机 fan turbine; 电梯 elevator lift; 列车 train; 站 station; 票 ticket; 座位 "
+            "seat; 课程 course; 学生 student; 教师 teacher"
+        ),
+    }
+)
+"""A word may have several meanings, apart by spaces: data calls one thing by one of them."""
+
+_CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块"
+NOISE_CHINESE = frozenset(
+    f"{before}{one}"
+    for before in ("一", "哪", "哪一", "几", "哪几", "这", "那", "每", "各", "有几", "")
+    for one in _CLASSIFIERS
+) | listed(
+    "的 了 吗 呢 吧 啊 是 和 与 或 里 中 上 都 也 被 把 有 从 会 在 到 对 就 再 先 由 要 做 去 给 让 这 那 我 你 "
+    "它 请 该 还 请问 帮我 帮忙 麻烦 给我 告诉我 看看 看一下 查一下 查看 看下 一下 我们 你们 他们 它们 这个 那个 "
+    "这些 那些 里面 中的 里的 什么 哪些 哪个 哪一个 哪台 哪条 哪位 哪张 哪种 哪里 哪儿 哪次 哪家 哪几个 哪几台 谁 "
+    "怎么 怎样 如何 为什么 为何 多少 几个 几台 几条 几次 几 是否 有没有 是不是 以及 并且 并 还有 另外 同时 应该 "
+    "可以 能否 需要 一共 总共有 出现 发生 进行 分别 各自 相关 关于 根据 按照 按 多少个 多少台 多少条 多少次 "
+    "多少笔 多少张 什么时候 何时 几点 多久 多大 多长 多高 多长时间 现在 目前 当前 最近 最近一次 最后一次 上一次 "
+    "最后 第一次 首次 最新 最早 最晚 最多 最少 最大 最小 最高 最低 最长 最短 最慢 最快 最贵 最便宜 最久 最旧 最老 "
+    "最重 最轻 列出 处于 属于 属于哪 来自 一个 一台 一条 个 台 条 次 张 笔 位 家 最 为 时 时候 那么 超过 大于 "
+    "高于 多于 小于 低于 少于 没有 没 未 不 不是 非 排名 前三 前五 三个 五个 第几 之间 以来 以上 以下 之后 之前 "
+    "过 着 地 得 可 能 啥 咱们 说 说了 写 想 知道 想知道 呀 嘛 下 者 所有 全部 每个 各 的是 年 月 日 号 级 名 方"
+)
+"""Function words and the words of asking; superlatives are read elsewhere."""
+
+NOISE_ENGLISH = listed(
+    "a an the this that these those it its they them their there here i me my we us our you your he his she her "
+    "what's who whom whose what which when where why how is are was were be been being am do does did done doing "
+    "have has had having will would shall should can could may might must and or but nor if then than so as at by "
+    "for from in into of off onto out over to up with within without about during between through per via each "
+    "every any all some both either also just only very too much many more most less least such same please tell "
+    "show give find look see check get let want need know say says there's who's kindly help anything something "
+    "everything anyone someone me don doesn didn isn aren wasn weren hasn haven won couldn right now currently "
+    "today ever yet still already actually exactly really ok okay hello hi hey thanks one ones lot number count "
+    "altogether overall list not no never isn't aren't doesn't don't didn't hasn't top first last latest earliest "
+    "newest oldest recent recently highest lowest largest biggest smallest longest shortest slowest fastest "
+    "busiest greatest fewest maximum minimum peak average mean often far come came go two three four five six "
+    "seven eight nine ten got after before since until t s re ve ll d kind sort thing things moment time times "
+    "currently expensive cheapest costliest priciest worst best heaviest common frequently frequent another else "
+    "happen happened"
+)
+
+_KIN = """
+node host machine server instance worker vm
+launch start begin create open submit trigger introduce
+end finish complete close stop resolve
+owner own team responsible maintainer lead squad
+cost price amount charge spend expensive fee usd eur money bill
+memory mem ram gib mib rss heap mb
+disk storage volume space
+duration took elapsed runtime latency seconds ms long slow minute hour time
+lag delay behind latency
+version release tag revision build
+reason cause message error why fault failure
+region zone location site area datacenter
+size bytes big large gb mb length
+fail failure error unhealthy failing broken failed
+running active online up
+down offline stopped unavailable
+restart reboot crash
+user account author by owner person login
+assign assignee assigned owner
+ticket issue incident case
+job task run
+deploy release rollout deployment ship
+env environment stage
+ref branch
+repo repository project
+mail email
+severity level priority urgency
+expire expiry expiration valid until left
+utilization usage used percent load util full fill
+capacity limit size quota max
+free available remaining left
+count total number quantity qty
+mean avg average
+max maximum peak highest
+min minimum lowest
+join add register create
+status state phase condition health
+type kind class flavor flavour model
+service app application component
+customer client tenant
+message text detail description summary
+lesson learn takeaway
+database db
+query statement sql
+acknowledge ack confirm
+backlog lag depth pending waiting queue queued
+row record
+address ip
+certificate cert
+name title
+connect connection
+"""
+
+
+def _kin() -> MappingProxyType[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for line in _KIN.strip().split("\n"):
+        group = frozenset(stem(word) for word in line.split())
+        for word in group:
+            found[word] = found.get(word, frozenset()) | group
+    return MappingProxyType(found)
+
+
+KIN = _kin()
+"""Stems that often stand for one another in names of fields and tools."""
