@@ -297,7 +297,14 @@ def _tools() -> typer.Typer:
     return tool_commands(command, lambda: wiring.principal(wiring.load()), wiring.known_tools)
 
 
+def _policy() -> typer.Typer:
+    from opspilot.cli.policy_commands import policy_commands
+
+    return policy_commands(command, lambda: wiring.principal(wiring.load()), wiring.known_tools)
+
+
 app.add_typer(_tools(), name="tools")
+app.add_typer(_policy(), name="policy")
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from opspilot.core.sensitive import pointers
 from opspilot.texts.language import text
 
 if TYPE_CHECKING:
+    from opspilot.core.policy import Policy
     from opspilot.tools.registry import Registry
     from opspilot.tools.runtime import ToolRuntime
     from opspilot.tools.spec import Tool
@@ -57,7 +58,7 @@ def tool_commands(
         who = principal()
         who = replace(who, roles=(*who.roles, *role))
         return call_tool(
-            name, _object("--args", args), who, yes=yes, answers=_object("--answers", answers), trace=trace
+            name, json_object("--args", args), who, yes=yes, answers=json_object("--answers", answers), trace=trace
         )
 
     command(tools_list, app, "list")
@@ -68,7 +69,7 @@ def tool_commands(
 
 def tools_list(*, json: AsJson = False) -> int:
     """Print the configured tools, one a line: name, effect, what for."""
-    tools = _configured()[0].values()
+    tools = configured()[0].values()
     width = max(len(tool.name) for tool in tools)
     for tool in tools:
         summary = tool.description.partition("\n")[0].partition(". ")[0].rstrip(".")
@@ -81,8 +82,8 @@ def tools_list(*, json: AsJson = False) -> int:
 
 def show_tool(name: str, principal: Principal, *, json: bool) -> int:
     """Print everything that is declared of one tool."""
-    registry, runtime = _configured()
-    tool = _named(name, registry)
+    registry, runtime, _ = configured()
+    tool = named(name, registry)
     seconds = runtime.judge(name, {}, principal).timeout_seconds
     if json:
         declared: dict[str, Json] = {
@@ -121,8 +122,8 @@ def call_tool(
     from opspilot.cli.attendant import ExitStatus
     from opspilot.tools.trying import try_tool
 
-    registry, runtime = _configured()
-    _named(name, registry)
+    registry, runtime, _ = configured()
+    named(name, registry)
     _show_failures(traces=trace)
     began = time.monotonic()
     shown = asyncio.run(try_tool(runtime, name, arguments, principal, approved=yes, answers=answers))
@@ -141,8 +142,8 @@ def call_tool(
 # ---------------------------------------------------------------- what there is
 
 
-def _configured() -> "tuple[Registry, ToolRuntime]":
-    """The tools of the settings, and their runtime, as a worker has them; but what is cut can't be read on."""
+def configured() -> "tuple[Registry, ToolRuntime, Policy]":
+    """Tools, their runtime and the policy, as a worker of these settings has them; but what is cut can't be read on."""
     from opspilot.settings import load_settings
     from opspilot.tools.registry import READ_MORE, build_registry
     from opspilot.tools.runtime import ToolRuntime
@@ -152,10 +153,12 @@ def _configured() -> "tuple[Registry, ToolRuntime]":
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     tables = {**settings.tools, READ_MORE: settings.tools.get(READ_MORE, {})}
     registry = build_registry(tables, ToolPlace(settings.base, settings.state_dir))
-    return registry, ToolRuntime(registry, settings.policy.as_policy())
+    policy = settings.policy.as_policy()
+    return registry, ToolRuntime(registry, policy), policy
 
 
-def _named(name: str, known: "Registry") -> "Tool":
+def named(name: str, known: "Registry") -> "Tool":
+    """The tool of that name. Raises `UsageError` with those that there are."""
     if name in known:
         return known[name]
     close = difflib.get_close_matches(name, known)
@@ -163,7 +166,8 @@ def _named(name: str, known: "Registry") -> "Tool":
     raise UsageError(text("refused.no_tool", tool=name, tools=", ".join(known)) + guess)
 
 
-def _object(option: str, value: str) -> dict[str, Json]:
+def json_object(option: str, value: str) -> dict[str, Json]:
+    """What an option holds. Raises `UsageError` when it is no JSON object."""
     try:
         parsed = jsonlib.loads(value)
     except (ValueError, RecursionError) as error:

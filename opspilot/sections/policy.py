@@ -20,6 +20,9 @@ from opspilot.sections.section import Section, Word
 from opspilot.settings_errors import Origin
 from opspilot.texts.language import text
 
+RESERVED = {UNMATCHED_READ, UNMATCHED_WRITE, "json", "limit", "registry", "role", "schema", "serial", "whole-reply"}
+"""What is recorded as the rule where none of these rules decided."""
+
 NEVER = "never"
 """Written instead of a duration, it takes back what `[policy]` says for all rules."""
 
@@ -140,7 +143,7 @@ def _wrong_names(policy: PolicySettings, origin: Origin) -> Iterator[str]:
     uses = Counter(rule.name for rule in policy.rules)
     for position, rule in enumerate(policy.rules, start=1):
         where = origin.where("policy", "rules", f"#{position}", "name")
-        if rule.name in (UNMATCHED_READ, UNMATCHED_WRITE):
+        if rule.name in RESERVED:
             yield text("settings.policy.reserved", where=where, name=rule.name)
         elif uses[rule.name] > 1:
             yield text("settings.policy.unique", where=where, name=rule.name)

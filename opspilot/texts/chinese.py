@@ -1,5 +1,6 @@
 """Simplified Chinese. The same keys and placeholders as `english.py`."""
 
+from opspilot.texts.chinese_policy import CHINESE_POLICY
 from opspilot.texts.chinese_web import CHINESE_WEB
 
 CHINESE: dict[str, str] = {
@@ -241,11 +242,6 @@ CHINESE: dict[str, str] = {
     "settings.kind.scalar": "是文本、数字、true 或 false",
     "settings.kind.string": "是文本",
     "settings.kind.tuple": "是一个列表",
-    "settings.policy.unique": "{where}：有两条规则都叫 {name}；每条规则都要有自己的名字。",
-    "settings.policy.reserved": "{where}：没有规则匹配时记录的就是 {name}；请给规则另起一个名字。",
-    "settings.policy.denies": "{where} 在拒绝类规则中没有意义：不会询问任何人。",
-    "settings.policy.needs": "{where} 还需要 {key}。",
-    "settings.policy.order": "{where}：{later} 必须长于 {earlier}。",
     "settings.state.file": "有同名的文件挡着",
     "settings.state.unmade": ("无法创建状态文件夹 {folder}：{why}。请用 state_dir（OPSPILOT_STATE_DIR）指定另一个。"),
     "settings.state.characters": "{where} 的完整路径（{folder}）不能含有 ?、# 和 %，数据库会误解它们。",
@@ -364,5 +360,6 @@ CHINESE: dict[str, str] = {
     "help.limit": "最多这么多个。",
     "help.model": "向每个已配置的模型提最多三个极小的问题，看看它能做什么。",
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
+    **CHINESE_POLICY,
     **CHINESE_WEB,
 }

@@ -1,5 +1,6 @@
 """English. The same keys and placeholders as `chinese.py`; `{program}` is there for each of them."""
 
+from opspilot.texts.english_policy import ENGLISH_POLICY
 from opspilot.texts.english_web import ENGLISH_WEB
 
 ENGLISH: dict[str, str] = {
@@ -273,11 +274,6 @@ ENGLISH: dict[str, str] = {
     "settings.kind.scalar": "text, a number, or true or false",
     "settings.kind.string": "text",
     "settings.kind.tuple": "a list",
-    "settings.policy.unique": "{where}: two rules are called {name}; each needs a name of its own.",
-    "settings.policy.reserved": "{where}: {name} is what is recorded when no rule matches; call the rule something else.",
-    "settings.policy.denies": "{where} means nothing in a rule that denies: nobody is asked.",
-    "settings.policy.needs": "{where} needs {key}, too.",
-    "settings.policy.order": "{where}: {later} must be longer than {earlier}.",
     "settings.state.file": "a file stands in the way",
     "settings.state.unmade": (
         "The state folder {folder} can't be made: {why}. Name another one with state_dir (OPSPILOT_STATE_DIR)."
@@ -412,5 +408,6 @@ ENGLISH: dict[str, str] = {
     "help.limit": "At most so many.",
     "help.model": "Ask each configured model at most three tiny questions; see what it can do.",
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
+    **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }

@@ -17,13 +17,16 @@ from opspilot.texts.english import ENGLISH
 from opspilot.texts.language import CATALOGUE, Language, call_program, counted, language_of, speak, text
 
 ROOT = Path(__file__).parents[2]
+FOLDERS = ("cli", "sections")
 SPEAKING = (
     "starter.py",
     *(
         f"opspilot/{name}.py"
         for name in ("client", "embedded", "model_settings", "probing", "refusals", "settings", "settings_errors")
     ),
-    *sorted(f"opspilot/cli/{file.name}" for file in (ROOT / "opspilot" / "cli").glob("*.py")),
+    *sorted(
+        f"opspilot/{folder}/{file.name}" for folder in FOLDERS for file in (ROOT / "opspilot" / folder).glob("*.py")
+    ),
 )
 """What speaks to people at the command line."""
 PRINTS = {

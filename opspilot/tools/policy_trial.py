@@ -1,0 +1,55 @@
+"""What the policy makes of one call, found without running it: the verdict as in a run, and the way to it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from opspilot.core.calls import Verdict
+from opspilot.core.interrupts import Principal
+from opspilot.core.messages import Json
+from opspilot.core.policy import Policy
+from opspilot.core.policy_reading import PassedOver, passed_over
+from opspilot.core.ports import Tools
+from opspilot.redaction import redact
+from opspilot.tools.spec import Tool
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call with the arguments that the rules see, the verdict on it, and the rules that were passed over before.
+
+    `position` is that of the rule that decided among the `rules`, counted from 1; 0: none did, or none was asked.
+    """
+
+    tool: str
+    arguments: Mapping[str, Json]
+    requester: Principal
+    verdict: Verdict
+    position: int
+    rules: int
+    passed: tuple[PassedOver, ...]
+
+    def as_json(self) -> dict[str, Json]:
+        """For programs."""
+        return {
+            "tool": self.tool,
+            "effect": self.verdict.effect.value,
+            "arguments": dict(self.arguments),
+            "requester": {"id": self.requester.id, "roles": list(self.requester.roles)},
+            "gate": self.verdict.gate.value,
+            "rule": self.verdict.rule,
+            "position": self.position or None,
+            "message": self.verdict.message,
+            "terms": asdict(self.verdict.terms),
+            "passed": [asdict(rule) for rule in self.passed],
+        }
+
+
+def try_call(tool: Tool, arguments: Mapping[str, Json], requester: Principal, tools: Tools, policy: Policy) -> Trial:
+    """The trial of a call. `tools` judge by that same policy."""
+    verdict = tools.judge(tool.name, arguments, requester)
+    position = next((at for at, rule in enumerate(policy.rules, start=1) if rule.name == verdict.rule), 0)
+    seen, passed = arguments, tuple[PassedOver, ...]()
+    if verdict.code is None or position:
+        seen = tool.understood(arguments)
+        passed = passed_over(policy, tool.name, tool.effect, seen, requester)
+    return Trial(tool.name, redact(dict(seen)), requester, verdict, position, len(policy.rules), passed)
