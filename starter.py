@@ -236,6 +236,15 @@ def up(*, json: AsJson = False) -> int:
 
 
 @command
+def url() -> int:
+    """Print an address that signs in to the web UI, once."""
+    from opspilot.cli.token_commands import sign_in_address
+
+    typer.echo(sign_in_address(wiring.load()))
+    return 0
+
+
+@command
 def down() -> int:
     """End the stack on this machine. Runs stay, and go on when it is started again."""
     from opspilot import embedded
@@ -303,7 +312,14 @@ def _policy() -> typer.Typer:
     return policy_commands(command, lambda: wiring.principal(wiring.load()), wiring.known_tools)
 
 
+def _tokens() -> typer.Typer:
+    from opspilot.cli.token_commands import token_commands
+
+    return token_commands(command, wiring.load)
+
+
 app.add_typer(_tools(), name="tools")
+app.add_typer(_tokens(), name="token")
 app.add_typer(_policy(), name="policy")
 
 

@@ -20,6 +20,7 @@ from activities.model import ModelActivities
 from activities.notifying import NotifyingActivities
 from activities.prompt import system_prompt
 from activities.tools import ToolActivities
+from opspilot.approval_key import approval_key
 from opspilot.choosing import ChosenModels
 from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.ports import Journal, Models
@@ -39,7 +40,7 @@ JOURNAL_THREADS = 16
 log = structlog.stdlib.get_logger("worker")
 
 
-def build_worker(client: Client, settings: Settings, journal: Journal, models: Models) -> Worker:
+def build_worker(client: Client, settings: Settings, journal: Journal, models: Models, key: bytes | None) -> Worker:
     """Everything wired. The options are chosen, not inherited; each says why."""
     place = ToolPlace(base=settings.base, state=settings.state_dir, journal=journal)
     policy = settings.policy.as_policy()
@@ -48,7 +49,7 @@ def build_worker(client: Client, settings: Settings, journal: Journal, models: M
     keeping = JournalActivities(journal, tools, models, system_prompt(), prices)
     thinking = ModelActivities(journal, tools, models)
     acting = ToolActivities(journal, tools)
-    answering = AnswerActivities(journal, tools)
+    answering = AnswerActivities(journal, tools, key)
     asking = AskingActivities(journal, policy.terms)
     notifying = NotifyingActivities(journal, ())
     return Worker(
@@ -89,12 +90,13 @@ async def run() -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    key = approval_key(settings, local=settings.web.mode == "local")
     client = await connect()
     await require_search_attributes(client)
     models = ChosenModels(settings)
     journal = SqlJournal(settings.journal)
     try:
-        async with build_worker(client, settings, journal, models):
+        async with build_worker(client, settings, journal, models, key):
             log.info("worker is up", model=models("").name, task_queue=settings.temporal.task_queue, journal=journal.id)
             await stop.wait()
             log.info("worker drains")
@@ -105,6 +107,7 @@ async def run() -> None:
 async def check() -> None:
     """Build what needs no server, and let go of it: whatever would keep a worker of these settings from starting."""
     settings = load_settings()
+    approval_key(settings, local=settings.web.mode == "local")
     ChosenModels(settings)
     journal = SqlJournal(settings.journal)
     try:

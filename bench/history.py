@@ -100,7 +100,12 @@ async def main() -> int:
         with tempfile.TemporaryDirectory(prefix="opspilot-bench-", ignore_cleanup_errors=True) as name:
             folder = Path(os.path.realpath(name))  # noqa: ASYNC240 nothing else runs in this loop
             config = configure(folder, steps)
-            environment = {**os.environ, "OPSPILOT_CONFIG": str(config), "OPSPILOT_STATE_DIR": str(folder)}
+            environment = {
+                **os.environ,
+                "OPSPILOT_CONFIG": str(config),
+                "OPSPILOT_STATE_DIR": str(folder),
+                "OPSPILOT_WEB__AUTH": "local",
+            }
             place = embedded.Place(folder, ROOT / "worker.py", "bench", environment, ROOT)
             endpoint = await asyncio.to_thread(embedded.ensure, place)
             journal = SqlJournal(f"sqlite:///{folder / 'journal.sqlite'}")

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, TypeVar
@@ -106,8 +106,8 @@ def new_session() -> str:
 class OpsPilot:
     """What one person may do. Every method raises `OpsPilotError` with a sentence for that person, and nothing else.
 
-    With a `key` answers are signed: only a server that has authenticated this person has one. Entries are given with a
-    mask for each sensitive argument.
+    With a `key` answers are signed: only a server that has authenticated this person has one. `answers` is another way
+    for them to go, such as through that server. Entries are given with a mask for each sensitive argument.
     """
 
     def __init__(
@@ -118,6 +118,7 @@ class OpsPilot:
         task_queue: str = TASK_QUEUE,
         redact: Callable[[str], str] = str,
         key: bytes | None = None,
+        answers: Callable[[str, Answer], Awaitable[AnswerReceipt]] | None = None,
     ) -> None:
         self._temporal = temporal
         self._journal = journal
@@ -125,6 +126,7 @@ class OpsPilot:
         self._task_queue = task_queue
         self._redact = redact
         self._key = key
+        self._answers = answers
 
     # ---------------------------------------------------------------- saying something
 
@@ -166,6 +168,8 @@ class OpsPilot:
 
         When no worker takes it, it is left as a signal, with the same id, for the one that comes back.
         """
+        if self._answers is not None:
+            return await self._answers(session, answer)
         run = (await self.session(session)).current_run
         answer = await self._reading(keep, self._journal, session, run, answer, datetime.now(UTC))
         if self._key is not None:

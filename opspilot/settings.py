@@ -40,6 +40,7 @@ from opspilot.texts.language import text
 
 FILE_NAME = "opspilot.toml"
 CONFIG_VARIABLE = "OPSPILOT_CONFIG"
+AUTH_VARIABLE = "OPSPILOT_WEB__AUTH"
 PREFIX = "OPSPILOT_"
 
 _SQLITE = "sqlite:///"

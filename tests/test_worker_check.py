@@ -38,7 +38,7 @@ def test_what_would_keep_a_worker_from_starting_is_said(
     checked = subprocess.run(
         [sys.executable, str(ROOT / "worker.py"), "--check"],
         cwd=tmp_path,
-        env={**kept, "OPSPILOT_STATE_DIR": str(tmp_path)},
+        env={**kept, "OPSPILOT_STATE_DIR": str(tmp_path), "OPSPILOT_WEB__AUTH": "local"},
         capture_output=True,
         text=True,
         check=False,

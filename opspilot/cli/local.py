@@ -7,7 +7,7 @@ from temporalio.envconfig import ClientConfig
 
 from opspilot import embedded, stack
 from opspilot.embedded import Deadlines, Endpoint, Place, code_digest
-from opspilot.settings import CONFIG_VARIABLE, Settings
+from opspilot.settings import AUTH_VARIABLE, CONFIG_VARIABLE, Settings
 from opspilot.tools.finding import own_sources
 
 
@@ -17,11 +17,17 @@ def place(settings: Settings, root: Path, environment: Mapping[str, str]) -> Pla
         state=settings.state_dir.resolve(),
         worker=root / "worker.py",
         digest=code_digest(root, settings.digest(), own_sources(settings.tools, settings.base)),
-        environment={**environment, **({CONFIG_VARIABLE: str(settings.file)} if settings.file else {})},
+        environment={**environment, **_told(settings)},
         folder=settings.base,
         task_queue=settings.temporal.task_queue,
         deadlines=Deadlines(drain=settings.worker.graceful_shutdown_seconds + 10),
     )
+
+
+def _told(settings: Settings) -> dict[str, str]:
+    """What the stack's processes can't know by themselves: which file is theirs, and that they are local."""
+    told = {CONFIG_VARIABLE: str(settings.file)} if settings.file else {}
+    return told if settings.web.auth else told | {AUTH_VARIABLE: "local"}
 
 
 def remembered(settings: Settings) -> Endpoint | None:

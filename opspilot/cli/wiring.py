@@ -4,8 +4,6 @@ Knows no command. Whatever is slow to import waits here until a command needs it
 """
 
 import asyncio
-import getpass
-import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -17,6 +15,7 @@ from opspilot.texts.language import text
 
 if TYPE_CHECKING:
     from opspilot.cli.attendant import Attendant, View
+    from opspilot.cli.remote import Answers
     from opspilot.client import OpsPilot
     from opspilot.core.interrupts import Principal
     from opspilot.embedded import Endpoint
@@ -38,13 +37,9 @@ def load() -> "Settings":
 
 def principal(settings: "Settings") -> "Principal":
     """Who is at the command line: the user of this machine, taken at their word, with the roles that are set for it."""
-    from opspilot.core.interrupts import Principal
+    from opspilot.access.local_user import local_principal
 
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):
-        user = str(os.getuid())
-    return Principal(user, user, settings.local.roles, "local")
+    return local_principal(settings.local.roles)
 
 
 def journal(settings: "Settings") -> Any:
@@ -71,7 +66,8 @@ async def pilot(
     client = await connect(endpoint.address if endpoint else None)
     with journal(settings) as read:
         who = principal(settings)
-        opspilot = OpsPilot(client, read, who, settings.temporal.task_queue, redact)
+        signing, remote = _answering(settings, endpoint)
+        opspilot = OpsPilot(client, read, who, settings.temporal.task_queue, redact, signing, remote)
         console = endpoint.console if endpoint else _default_console(client.service_client.config.target_host)
 
         def attendant(json: bool) -> Attendant:
@@ -80,6 +76,16 @@ async def pilot(
             return Attendant(opspilot, who, view(json=json, address=console, namespace=client.namespace), say, prompt)
 
         yield opspilot, attendant
+
+
+def _answering(settings: "Settings", endpoint: "Endpoint | None") -> "tuple[bytes | None, Answers | None]":
+    """How answers go: signed by this machine's user in local mode, elsewhere through the server; or as they are."""
+    from opspilot.approval_key import approval_key
+    from opspilot.cli.remote import answers
+
+    if settings.web.auth == "local" or (settings.web.auth is None and endpoint is not None):
+        return approval_key(settings, local=True), None
+    return None, None if settings.approvals.signatures == "off" else answers(settings)
 
 
 def view(*, json: bool, address: str = "", namespace: str = "default") -> "View":

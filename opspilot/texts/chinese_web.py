@@ -56,7 +56,7 @@ CHINESE_WEB: dict[str, str] = {
     "help.url": "打印一个可登录 web 界面一次的地址。",
     # ---- the web server
     "web.port": "web 服务器不能使用 {host}:{port}：{why}。请用 web.port（OPSPILOT_WEB__PORT）另选一个。",
-    "web.open": "web 界面在 {url}（只能登录一次；`{program} url` 打印另一个）",
+    "web.open": "web 界面在 {url}（`{program} url` 打印可登录的地址）",
     "web.one_moment": "请稍候……",
     "web.failed": "这里出了问题。服务器的日志里有更多信息。",
     "web.journal": "现在无法读取日志库。服务器的日志里有更多信息。",

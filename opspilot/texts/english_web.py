@@ -66,7 +66,7 @@ ENGLISH_WEB: dict[str, str] = {
     "help.url": "Print an address that signs you in to the web UI, once.",
     # ---- the web server
     "web.port": "The web server can't have {host}:{port}: {why}. Choose another with web.port (OPSPILOT_WEB__PORT).",
-    "web.open": "The web UI is at {url} (signs in once; `{program} url` prints another)",
+    "web.open": "The web UI is at {url} (`{program} url` prints an address that signs in)",
     "web.one_moment": "One moment…",
     "web.failed": "Something went wrong here. The server's log says more.",
     "web.journal": "The journal can't be read right now. The server's log says more.",

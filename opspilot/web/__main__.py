@@ -15,6 +15,7 @@ from pathlib import Path
 
 import structlog
 import uvicorn
+from starlette.types import ASGIApp
 
 from opspilot.access.links import forget_address, new_link_token, sign_in_url, write_address
 from opspilot.approval_key import approval_key
@@ -49,7 +50,7 @@ class Server(uvicorn.Server):
 
 
 async def serve(settings: Settings, say: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT. In local mode `say` is given the address that signs in once."""
+    """Serve until SIGTERM or SIGINT. In local mode `say` is given the address, at a terminal one that signs in."""
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(READING_THREADS, "reading"))
     web, local = settings.web, settings.web.mode == "local"
@@ -63,7 +64,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         try:
             backend = await _backend(settings, journal, key)
             app = create_app(backend, known, hosts=LOOPBACK if local and not web.url else ())
-            server = Server(_configured(uvicorn.Config(app)))
+            server = Server(_configured(app))
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, server.handle_exit, number, None)
             address = web.url or own_address
@@ -78,17 +79,19 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
                 forget_address(settings.state_dir, web.url or own_address)
 
 
-def _configured(config: uvicorn.Config) -> uvicorn.Config:
-    """Chosen, not inherited; each says why."""
-    config.log_config = None
-    # Its lines hold whole addresses, and those may hold a token that signs in.
-    config.access_log = False
-    # Who speaks for somebody else is decided by `web.proxy.addresses`, not by a header.
-    config.proxy_headers = False
-    config.server_header = False
-    config.ws = "none"
-    config.timeout_graceful_shutdown = DRAIN_SECONDS
-    return config
+def _configured(app: ASGIApp) -> uvicorn.Config:
+    """The options are chosen, not inherited; each says why."""
+    return uvicorn.Config(
+        app,
+        # Its own lines would not be JSON; and those about requests hold whole addresses, which may sign somebody in.
+        log_config=None,
+        access_log=False,
+        # Who speaks for somebody else is decided by `web.proxy.addresses`, not by a header.
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
 
 
 async def _backend(settings: Settings, journal: SqlJournal, key: bytes | None) -> Backend:
@@ -97,8 +100,7 @@ async def _backend(settings: Settings, journal: SqlJournal, key: bytes | None) -
     return Backend(
         temporal=temporal,
         journal=journal,
-        live=Live(journal, redact),
-        redact=redact,
+        live=Live(journal),
         task_queue=settings.temporal.task_queue,
         key=key,
         limits=settings.limits.as_limits(),
@@ -124,7 +126,9 @@ def _announce(state: Path, address: str, say: Callable[[str], None]) -> None:
         write_address(state, address)
     except OSError as error:
         raise UsageError(text("access.link.unmade", folder=state, why=error.strerror)) from None
-    say(text("web.open", url=sign_in_url(address, new_link_token(state))))
+    # What is not read by a person may be a log, where no address that signs in belongs.
+    link = sign_in_url(address, new_link_token(state)) if sys.stdout.isatty() else address
+    say(text("web.open", url=link))
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ when they are.
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, ParamSpec, TypeVar
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -17,6 +17,7 @@ from opspilot.client import OpsPilot
 from opspilot.core.interrupts import Principal
 from opspilot.core.limits import Limits
 from opspilot.journal.store import SqlJournal
+from opspilot.redaction import redact
 from opspilot.temporal import reach
 from opspilot.web.live import Live
 
@@ -26,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Backend:
-    """`temporal` may be a lazy client. `redact` is given whatever is shown of the journal; `key` signs answers.
+    """`temporal` may be a lazy client; `key` signs answers.
 
     `limits` are those that a question is asked under, `tools` and `models` the names that it may choose from, `console`
     the address of Temporal's web console, empty when nobody knows.
@@ -35,7 +36,6 @@ class Backend:
     temporal: Client
     journal: SqlJournal
     live: Live
-    redact: Callable[[Any], Any]
     task_queue: str
     key: bytes | None = None
     limits: Limits = field(default_factory=Limits)
@@ -45,7 +45,7 @@ class Backend:
 
     def look(self, who: Principal) -> OpsPilot:
         """The client of one person, for reading: whatever only needs the journal."""
-        return OpsPilot(self.temporal, self.journal, who, self.task_queue, self.redact, self.key)
+        return OpsPilot(self.temporal, self.journal, who, self.task_queue, redact, self.key)
 
     async def pilot(self, who: Principal) -> OpsPilot:
         """The client of one person, for acting. Raises `Unreachable` when there is no Temporal."""

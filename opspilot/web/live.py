@@ -16,6 +16,8 @@ from opspilot.core.entries import Entry
 from opspilot.core.errors import JournalError
 from opspilot.core.ports import Draft
 from opspilot.journal.store import SqlJournal
+from opspilot.outward import outward
+from opspilot.redaction import redact
 
 POLL_SECONDS = 0.06
 IDLE_POLL_SECONDS = 0.25
@@ -55,16 +57,17 @@ class _Session:
 
 
 class Live:
-    """Owned by one event loop. `redact` is given the data of each entry and each draft's text."""
+    """Owned by one event loop."""
 
-    def __init__(self, journal: SqlJournal, redact: Callable[[Any], Any]) -> None:
+    def __init__(self, journal: SqlJournal) -> None:
         self._journal = journal
-        self._redact = redact
         self._sessions: dict[str, _Watched[_Session]] = {}
         self._inbox: dict[str, _Watched[object]] = {}
 
     async def happenings(self, session: str, after: int = 0) -> AsyncIterator[Happening]:
-        """Entries with `seq > after` and those to come, and drafts as they grow (the whole text so far each time).
+        """Entries with `seq > after` and those to come, and drafts as they grow (each time the whole text so far).
+
+        Both are without secrets (`opspilot.outward`).
 
         Never ends by itself. Raises `JournalError`.
         """
@@ -93,10 +96,6 @@ class Live:
                 await changed.wait()
                 if watched.trouble is not None:
                     raise watched.trouble
-
-    def redacted(self, entry: Entry) -> Entry:
-        """The entry as it may be shown."""
-        return replace(entry, data=self._redact(dict(entry.data)))
 
     @asynccontextmanager
     async def _watching(
@@ -152,8 +151,8 @@ class Live:
             await asyncio.sleep(pause)
 
     def _look(self, session: str, after: int) -> tuple[list[Entry], tuple[Draft, ...]]:
-        entries = [self.redacted(entry) for entry in self._journal.read(session, after, READ_AT_ONCE)]
-        return entries, tuple(replace(draft, text=self._redact(draft.text)) for draft in self._journal.drafts(session))
+        entries = [outward(entry) for entry in self._journal.read(session, after, READ_AT_ONCE)]
+        return entries, tuple(replace(draft, text=redact(draft.text)) for draft in self._journal.drafts(session))
 
     async def _since(self, state: _Session, session: str, after: int) -> list[Entry]:
         if after >= state.last:
@@ -161,7 +160,7 @@ class Live:
         if state.recent and state.recent[0].seq <= after + 1:
             return [entry for entry in state.recent if entry.seq > after]
         return await asyncio.to_thread(
-            lambda: [self.redacted(entry) for entry in self._journal.read(session, after, READ_AT_ONCE)]
+            lambda: [outward(entry) for entry in self._journal.read(session, after, READ_AT_ONCE)]
         )
 
     def _waiting(self, _: str = "") -> object:

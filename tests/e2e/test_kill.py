@@ -91,7 +91,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         config = folder / "opspilot.toml"
         tools = "".join(f'[tools.{name}]\nuse = "tests.e2e.kill_tools:build"\n' for name in TOOLS)
         config.write_text(f'[model]\nprovider = "openai"\nname = "scripted"\nbase_url = "{server.url}"\n{tools}')
-        environment = {**os.environ, "OPSPILOT_CONFIG": str(config), "OPSPILOT_STATE_DIR": str(folder)}
+        environment = {
+            **os.environ,
+            "OPSPILOT_CONFIG": str(config),
+            "OPSPILOT_STATE_DIR": str(folder),
+            "OPSPILOT_WEB__AUTH": "local",
+        }
         place = Place(folder, ROOT / "worker.py", "1", environment, ROOT)
         endpoint = embedded.ensure(place)
         journal = SqlJournal(f"sqlite:///{folder / 'journal.sqlite'}")

@@ -17,18 +17,29 @@ from opspilot.texts.english import ENGLISH
 from opspilot.texts.language import CATALOGUE, Language, call_program, counted, language_of, speak, text
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("cli", "sections")
+FOLDERS = ("access", "cli", "sections", "web")
 SPEAKING = (
     "starter.py",
     *(
         f"opspilot/{name}.py"
-        for name in ("client", "embedded", "model_settings", "probing", "refusals", "settings", "settings_errors")
+        for name in (
+            "approval_key",
+            "client",
+            "embedded",
+            "keeping",
+            "model_settings",
+            "probing",
+            "refusals",
+            "settings",
+            "settings_errors",
+        )
     ),
-    *sorted(
-        f"opspilot/{folder}/{file.name}" for folder in FOLDERS for file in (ROOT / "opspilot" / folder).glob("*.py")
-    ),
+    *sorted(str(file.relative_to(ROOT)) for folder in FOLDERS for file in (ROOT / "opspilot" / folder).rglob("*.py")),
 )
-"""What speaks to people at the command line."""
+"""What speaks to people at the command line and in the browser."""
+TEMPLATES = ROOT / "opspilot" / "web" / "templates"
+ASKED = re.compile(r"""\b(text|counted)\(\s*["']([\w.]+)["']( *~)?""")
+"""A key in a template; with `~` it is the beginning of several."""
 PRINTS = {
     "echo",
     "print",
@@ -93,8 +104,14 @@ def keys_used() -> Iterator[tuple[str, str]]:
                     yield name, str(start.value)
 
 
+def keys_in_templates() -> Iterator[tuple[str, str]]:
+    for file in sorted(TEMPLATES.rglob("*.html")):
+        for called, key, _ in ASKED.findall(file.read_text(encoding="utf-8")):
+            yield file.name, f"{key}." if called == "counted" else key
+
+
 def test_every_key_that_the_code_asks_for_is_there_and_every_key_is_asked_for() -> None:
-    asked = set(keys_used())
+    asked = set(keys_used()) | set(keys_in_templates())
     assert [(name, key) for name, key in asked if not any(known.startswith(key) for known in ENGLISH)] == []
     constants = [
         (node.value, first)
@@ -105,7 +122,7 @@ def test_every_key_that_the_code_asks_for_is_there_and_every_key_is_asked_for() 
         ]
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
-    literal = {value for value, begins in constants if not begins}
+    literal = {value for value, begins in constants if not begins} | {key for _, key in keys_in_templates()}
     started = tuple(value for value, begins in constants if begins and re.fullmatch(r"[a-z_.]+\.", value))
     started += tuple(key for _, key in asked if key.endswith("."))
     unused = [key for key in ENGLISH if key not in literal and not key.startswith(started)]

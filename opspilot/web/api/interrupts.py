@@ -9,11 +9,12 @@ from pydantic import BaseModel, Field
 
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.journal.queries import InterruptRow
+from opspilot.redaction import redact
 from opspilot.texts.language import text
-from opspilot.web.backend import Backend, Served
+from opspilot.web.backend import Served
 from opspilot.web.people.guard import Looker
 from opspilot.web.people.rights import answers_of
-from opspilot.web.questions import find_question
+from opspilot.web.questions import find_question, shown
 from opspilot.web.refusing import Problem, Refused
 
 router = APIRouter(tags=["interrupts"])
@@ -31,7 +32,8 @@ class GivenApproval(BaseModel):
 class Interrupt(BaseModel):
     """A question to people. `digest` has to be sent back with an answer: it says what was seen.
 
-    `answers` are those that you may give. `arguments` are exact for whoever may answer, redacted for everybody else.
+    `answers` are those that you may give. `arguments` are exact for whoever may answer, redacted for everybody else;
+    sensitive ones are masked (a mask that is sent back leaves the value).
     """
 
     session: str = Field(examples=["ops-1a2b3c4d"])
@@ -77,8 +79,8 @@ async def list_interrupts(
 ) -> list[Interrupt]:
     """What is open, what is due first at the top: by default what you may answer."""
     found = await backend.read(backend.journal.open_interrupts, session, tool=tool, risk=risk)
-    shown = [_shown(question, who.principal, backend) for question in found]
-    return [each for each in shown if (all or each.answers) and role in (None, *each.roles)]
+    listed = [_as_json(shown(question), who.principal) for question in found]
+    return [each for each in listed if (all or each.answers) and role in (None, *each.roles)]
 
 
 @router.get("/interrupts/{session}/{interrupt}", responses={404: {"model": Problem}})
@@ -87,13 +89,13 @@ async def show_interrupt(session: str, interrupt: str, who: Looker, backend: Ser
     found = await backend.read(find_question, backend.journal, session, interrupt)
     if found is None:
         raise Refused(404, "no_such_question", text("web.no_question", session=session, interrupt=interrupt))
-    return _shown(found, who.principal, backend)
+    return _as_json(found, who.principal)
 
 
-def _shown(question: InterruptRow, who: Principal, backend: Backend) -> Interrupt:
+def _as_json(question: InterruptRow, who: Principal) -> Interrupt:
     answers = answers_of(who, question)
     data = asdict(question)
     if not answers:
-        data |= {name: backend.redact(data[name]) for name in ("payload", "arguments", "reason")}
-    data |= {"title": backend.redact(question.title), "arguments_schema": question.schema or {}, "answers": answers}
+        data |= {name: redact(data[name]) for name in ("payload", "arguments", "reason")}
+    data |= {"title": redact(question.title), "arguments_schema": question.schema or {}, "answers": answers}
     return Interrupt(**data)

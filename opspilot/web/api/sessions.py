@@ -13,6 +13,8 @@ from opspilot.core.contract import Mode
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import Limits
 from opspilot.journal.queries import SessionRow
+from opspilot.outward import outward
+from opspilot.redaction import redact
 from opspilot.texts.language import text
 from opspilot.web.answering import FIT_FOR_ID
 from opspilot.web.backend import Backend, Served
@@ -110,7 +112,7 @@ async def list_sessions(
     """Sessions, by status, owner, and a text in their title or name."""
     rows = await backend.read(backend.journal.sessions, status, owner, contains, limit, _cursor(before))
     last = f"{rows[-1].updated_at.isoformat()}~{rows[-1].id}" if len(rows) == limit else None
-    return Listed(sessions=[about(row, backend) for row in rows], next=last)
+    return Listed(sessions=[about(row) for row in rows], next=last)
 
 
 @router.post("/sessions", status_code=201, responses={409: {"model": Problem}, 503: {"model": Problem}})
@@ -147,8 +149,8 @@ async def show_session(
     """What was said and seen, in order, secrets redacted."""
     row = await session_of(backend, session)
     entries = await backend.read(backend.journal.read, session, after, limit + 1)
-    events = [backend.live.redacted(entry).as_event() for entry in entries[:limit]]
-    return Whole(session=about(row, backend), events=events, more=len(entries) > limit)
+    events = [outward(entry).as_event() for entry in entries[:limit]]
+    return Whole(session=about(row), events=events, more=len(entries) > limit)
 
 
 async def session_of(backend: Backend, session: str) -> SessionRow:
@@ -159,9 +161,9 @@ async def session_of(backend: Backend, session: str) -> SessionRow:
     return row
 
 
-def about(row: SessionRow, backend: Backend) -> About:
+def about(row: SessionRow) -> About:
     """What the API tells of a session."""
-    return About.model_validate(replace(row, title=backend.redact(row.title)))
+    return About.model_validate(replace(row, title=redact(row.title)))
 
 
 def _cursor(before: str | None) -> tuple[datetime, str] | None:
