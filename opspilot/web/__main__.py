@@ -59,7 +59,7 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
     with _listening(web.host, web.port) as listener:
         port = listener.getsockname()[1]
         own_address = f"http://{f'[{web.host}]' if ':' in web.host else web.host}:{port}"
-        known = people(settings, key, port)
+        known = people(web, settings.state_dir, settings.local.roles, approval_key=key, port=port)
         journal = SqlJournal(settings.journal)
         try:
             backend = await _backend(settings, journal, key)

@@ -18,6 +18,9 @@ from urllib.parse import urlsplit
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Response, Route, async_playwright
+from temporalio.client import Client
+
+from opspilot.testing import skipping_server
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 AS_ROOT_AND_OFFLINE = [
@@ -115,3 +118,10 @@ def _watch(page: Page, errors: list[str]) -> None:
     page.on("console", on_console)
     page.on("pageerror", lambda error: errors.append(f"script: {error}"))
     page.on("response", on_response)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def temporal() -> AsyncIterator[Client]:
+    """One real Temporal server for all tests of a process: tests/web/stand.py stands on it."""
+    async with skipping_server() as client:
+        yield client

@@ -1,10 +1,11 @@
 """From settings to the way in which people are known, with what it needs."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from opspilot.access.key_file import load_or_make_key
 from opspilot.access.tokens import Tokens
-from opspilot.settings import Settings
+from opspilot.sections.web import WebSettings
 from opspilot.web.people.attempts import Attempts
 from opspilot.web.people.guard import People
 from opspilot.web.people.local import Local
@@ -17,15 +18,17 @@ from opspilot.web.people.visitors import Way
 KEY_FILE = "web.key"
 
 
-def people(settings: Settings, approval_key: bytes | None, port: int) -> People:
+def people(
+    web: WebSettings, state: Path, local_roles: Sequence[str], *, approval_key: bytes | None, port: int
+) -> People:
     """Who can be known, and how. Several servers that share an approval key share their sessions, too.
 
+    `state` is the folder of links and of the key that signs sessions, `local_roles` are those of the machine's user;
     `port` is the one that is served: browsers don't tell cookies of one host's ports apart. Raises `UsageError`.
     """
-    web = settings.web
     assert web.tokens_file is not None
     tokens, attempts = Tokens(web.tokens_file), Attempts()
-    key = approval_key or load_or_make_key(settings.state_dir / KEY_FILE)
+    key = approval_key or load_or_make_key(state / KEY_FILE)
     secure = web.url.startswith("https://")
     sessions = Sessions(key, web.session_minutes * 60, name=_cookie(web.url, port), secure=secure)
 
@@ -36,7 +39,7 @@ def people(settings: Settings, approval_key: bytes | None, port: int) -> People:
     way: Way
     match web.mode:
         case "local":
-            way = Local(settings.state_dir, settings.local.roles, sessions, attempts)
+            way = Local(state, local_roles, sessions, attempts)
         case "token":
             way = ByToken(tokens, sessions, attempts, web.url)
         case "proxy":
