@@ -1,6 +1,7 @@
 """Opens the journal's database: connections, transactions, creation, and errors that people can read.
 
-Knows how SQLite wants to be treated; the rest of the journal doesn't. Knows nothing of entries.
+Knows how SQLite wants to be treated; the rest of the journal doesn't. Knows nothing of entries, but who can upgrade an
+older journal.
 """
 
 import threading
@@ -10,13 +11,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, update
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError, StatementError
 
 from opspilot.core.errors import JournalError
 from opspilot.core.messages import Json
+from opspilot.journal import upgrading
 from opspilot.journal.schema import SCHEMA_VERSION, meta, metadata
 
 BUSY_SECONDS: Final = 30.0
@@ -110,6 +112,9 @@ class Database:
                 f"The journal at {self.where} was written by a newer OpsPilot (its schema is {version}, this one knows "
                 f"{SCHEMA_VERSION}). Upgrade OpsPilot, or name another journal in OPSPILOT_JOURNAL."
             )
+        if version < SCHEMA_VERSION:
+            upgrading.upgrade(connection)
+            connection.execute(update(meta).where(meta.c.name == "schema_version").values(value=str(SCHEMA_VERSION)))
         return facts["id"]
 
 

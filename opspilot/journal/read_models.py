@@ -1,28 +1,32 @@
-"""What each entry does to `sessions`, `runs`, `calls`, `interrupts` and `drafts`, in the transaction that appends it.
+"""What each entry does to `sessions`, `runs`, `calls` and `drafts`, in the transaction that appends it.
+
+Questions to people and what replies cost are brought up to date by `questions` and `spending`, which this calls.
 
 Everything here follows from the entries and their order, so the tables can be computed again at any time. An entry
 about a run or call that is not there changes nothing: the record is the truth, and its lists must not stand in its way.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, and_, case, func, insert, select, update
 
 from opspilot.core.contract import Status
 from opspilot.core.entries import VOID, Entry, Kind, assistant_key
-from opspilot.core.errors import JournalError
 from opspilot.core.messages import Json
 from opspilot.core.observations import COUNTED_AS_FAILURE
-from opspilot.journal import drafts
+from opspilot.core.sensitive import masked
+from opspilot.journal import drafts, questions, spending
 from opspilot.journal.schema import calls, interrupts, runs, sessions
 
 TITLE_CHARACTERS = 200
 
 
 def apply(connection: Connection, entry: Entry) -> None:
-    """Bring the tables up to date with one entry that has just been written."""
+    """Bring the tables up to date with one entry that has just been written; none of them has sensitive arguments."""
+    entry = masked(entry)
     match entry.kind:
+        case Kind.RUN_STARTED:
+            _start(connection, entry)
         case Kind.USER_MESSAGE:
             _reopen(connection, entry)
             _name_session(connection, entry)
@@ -33,49 +37,91 @@ def apply(connection: Connection, entry: Entry) -> None:
             _propose(connection, entry)
         case Kind.TOOL_STARTED:
             if not entry.data.get(VOID):
-                _call_moves(connection, entry, "started", _number(entry.data.get("round")))
+                _call_moves(connection, entry, "started", number(entry.data.get("round")))
         case Kind.TOOL_RESULT:
             _settle_call(connection, entry)
         case Kind.INTERRUPT_OPENED:
-            _open_interrupt(connection, entry)
-        case Kind.INTERRUPT_ANSWERED | Kind.INTERRUPT_EXPIRED:
-            _settle_interrupt(connection, entry)
+            questions.apply(connection, entry)
+            _call_asks(connection, entry)
         case Kind.RUN_STOPPED:
             _stop(connection, entry)
         case _:
-            pass
+            questions.apply(connection, entry)
 
 
-def summarise(connection: Connection, session: str, current_run: str, at: datetime) -> None:
-    """Bring the session's own row up to date with its runs. `at` is the time of the latest of what happened."""
-    stopped_at, stop_reason = connection.execute(
-        select(runs.c.stopped_at, runs.c.stop_reason).where(runs.c.session_id == session, runs.c.run_id == current_run)
-    ).one()
-    status = Status.DONE if stopped_at is not None else Status.RUNNING
-    if (
-        status is Status.RUNNING
-        and connection.execute(
-            select(interrupts.c.interrupt)
-            .where(interrupts.c.session_id == session, interrupts.c.run_id == current_run, interrupts.c.state == "open")
-            .limit(1)
-        ).first()
-    ):
-        status = Status.WAITING
-    steps, tokens = connection.execute(
-        select(func.sum(runs.c.steps), func.sum(runs.c.tokens)).where(runs.c.session_id == session)
-    ).one()
-    connection.execute(
-        update(sessions)
-        .where(sessions.c.id == session)
-        .values(
-            status=status.value,
-            stop_reason=stop_reason,
-            current_run=current_run,
-            updated_at=case((sessions.c.updated_at < at, at), else_=sessions.c.updated_at),
-            steps=int(steps),
-            tokens=int(tokens),
+def new_run(session: str, run: str, started_at: datetime, requester: str, name: str) -> dict[str, Json]:
+    """The row of a run that begins. `started_at` is in UTC."""
+    return {
+        "session_id": session,
+        "run_id": run,
+        "requester": requester,
+        "requester_name": name,
+        "day": started_at.date(),
+        "started_at": started_at,
+    }
+
+
+def summarise(connection: Connection, session: str, current_run: str, at: datetime | None = None) -> None:
+    """Bring the session's own row up to date with its runs. `at` is the time of the latest of what happened, if new."""
+    run = connection.execute(
+        select(runs.c.stopped_at, runs.c.stop_reason, runs.c.model).where(
+            runs.c.session_id == session, runs.c.run_id == current_run
         )
+    ).one()
+    waiting = connection.execute(
+        select(func.count())
+        .select_from(interrupts)
+        .where(interrupts.c.session_id == session, interrupts.c.run_id == current_run, interrupts.c.state == "open")
+    ).scalar_one()
+    steps, tokens, cost = connection.execute(
+        select(
+            func.sum(runs.c.steps), func.sum(runs.c.input_tokens + runs.c.output_tokens), func.sum(runs.c.cost)
+        ).where(runs.c.session_id == session)
+    ).one()
+    status = Status.DONE if run.stopped_at is not None else Status.WAITING if waiting else Status.RUNNING
+    values: dict[str, Json] = {
+        "status": status.value,
+        "stop_reason": run.stop_reason,
+        "current_run": current_run,
+        "owner_name": func.coalesce(_owner_name(session), ""),
+        "model": run.model,
+        "waiting": waiting,
+        "steps": int(steps),
+        "tokens": int(tokens),
+        "cost": None if cost is None else round(cost, spending.DIGITS),
+    }
+    if at is not None:
+        values["updated_at"] = case((sessions.c.updated_at < at, at), else_=sessions.c.updated_at)
+    connection.execute(update(sessions).where(sessions.c.id == session).values(values))
+
+
+def _owner_name(session: str) -> ScalarSelect[str]:
+    """What the owner was called in the latest run that they asked for; others may ask in their session."""
+    return (
+        select(runs.c.requester_name)
+        .where(runs.c.session_id == session, runs.c.requester == sessions.c.owner, runs.c.requester_name != "")
+        .order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
+        .limit(1)
+        .correlate(sessions)
+        .scalar_subquery()
     )
+
+
+def searchable(session: str, title: str) -> str:
+    """What a search over sessions looks into: id and title, with the difference of case removed in every script."""
+    return f"{session}\n{title}".casefold()
+
+
+def number(value: Json) -> int:
+    """A count that an entry may lack."""
+    return int(value or 0)
+
+
+def _start(connection: Connection, entry: Entry) -> None:
+    user = entry.data.get("user") or {}
+    values = {"model": entry.data.get("model"), "requester": user.get("id"), "requester_name": user.get("name")}
+    if known := {name: str(value) for name, value in values.items() if value}:
+        connection.execute(update(runs).where(_this_run(entry)).values(known))
 
 
 def _reopen(connection: Connection, entry: Entry) -> None:
@@ -94,27 +140,18 @@ def _name_session(connection: Connection, entry: Entry) -> None:
     )
 
 
-def searchable(session: str, title: str) -> str:
-    """What a search over sessions looks into: id and title, with the difference of case removed in every script."""
-    return f"{session}\n{title}".casefold()
-
-
 def _count_step(connection: Connection, entry: Entry) -> None:
     step = entry.step or 0
-    last_turn = entry.key == assistant_key(entry.run, step, final=True)
-    usage = entry.data.get("usage") or {}
-    connection.execute(
-        update(runs)
-        .where(_this_run(entry))
-        .values(
-            steps=runs.c.steps if last_turn else _at_least(runs.c.steps, step),
-            tokens=runs.c.tokens + _tokens(usage),
-        )
-    )
+    if entry.key != assistant_key(entry.run, step, final=True):
+        connection.execute(update(runs).where(_this_run(entry)).values(steps=_at_least(runs.c.steps, step)))
+    spending.of_reply(connection, entry)
     drafts.land(connection, entry)
 
 
 def _propose(connection: Connection, entry: Entry) -> None:
+    run_started_at = connection.execute(select(runs.c.started_at).where(_this_run(entry))).scalar()
+    if run_started_at is None:
+        return
     connection.execute(
         insert(calls).values(
             session_id=entry.session,
@@ -127,6 +164,7 @@ def _propose(connection: Connection, entry: Entry) -> None:
             gate=str(entry.data.get("gate", "")),
             rule=str(entry.data.get("rule", "")),
             state="proposed",
+            run_started_at=run_started_at,
             proposed_at=entry.at,
         )
     )
@@ -134,92 +172,50 @@ def _propose(connection: Connection, entry: Entry) -> None:
 
 
 def _call_moves(connection: Connection, entry: Entry, state: str, round_: int) -> None:
-    connection.execute(
-        update(calls)
-        .where(_this_call(entry), calls.c.state != "done")
-        .values(state=state, rounds=_at_least(calls.c.rounds, round_))
-    )
+    if entry.call is not None:
+        connection.execute(
+            update(calls)
+            .where(_this_call(entry), calls.c.state != "done")
+            .values(state=state, rounds=_at_least(calls.c.rounds, round_))
+        )
+
+
+def _call_asks(connection: Connection, entry: Entry) -> None:
+    connection.execute(update(runs).where(_this_run(entry)).values(interrupts=runs.c.interrupts + 1))
+    round_ = str(entry.data["interrupt"]).partition("#")[2]
+    _call_moves(connection, entry, "interrupted", int(round_ or 1))
 
 
 def _settle_call(connection: Connection, entry: Entry) -> None:
     ok = bool(entry.data.get("ok"))
     code = entry.data.get("errorCode")
+    failed = not ok and code in COUNTED_AS_FAILURE
+    round_ = number(entry.data.get("round"))
+    duration_ms = entry.data.get("duration_ms")
+    # A result without a time was written for a round that gave none.
+    was_timed = round_ > 0 and duration_ms is not None and (ok or duration_ms > 0)
     settled = connection.execute(
         update(calls)
         .where(_this_call(entry), calls.c.state != "done")
         .values(
             state="done",
             ok=ok,
+            failed=failed,
             error_code=code,
-            duration_ms=entry.data.get("duration_ms"),
-            rounds=_at_least(calls.c.rounds, _number(entry.data.get("round"))),
+            duration_ms=duration_ms,
+            took_ms=duration_ms if was_timed else None,
+            rounds=_at_least(calls.c.rounds, round_),
             settled_at=entry.at,
         )
     )
     if settled.rowcount:
-        failed = not ok and code in COUNTED_AS_FAILURE
         connection.execute(
             update(runs)
             .where(_this_run(entry))
             .values(calls_ok=runs.c.calls_ok + int(ok), calls_failed=runs.c.calls_failed + int(failed))
         )
-    connection.execute(
-        update(interrupts)
-        .where(
-            interrupts.c.session_id == entry.session,
-            interrupts.c.run_id == entry.run,
-            interrupts.c.call == entry.call,
-            interrupts.c.state == "open",
-        )
-        .values(state="closed", settled_at=entry.at)
-    )
-
-
-def _open_interrupt(connection: Connection, entry: Entry) -> None:
-    interrupt = _interrupt_id(entry)
-    call, _, round_ = interrupt.partition("#")
-    connection.execute(
-        insert(interrupts).values(
-            session_id=entry.session,
-            run_id=entry.run,
-            interrupt=interrupt,
-            seq=entry.seq,
-            call=call,
-            kind=str(entry.data.get("kind", "")),
-            reason=str(entry.data.get("reason", "")),
-            payload=entry.data.get("payload"),
-            role=str(entry.data.get("role") or ""),
-            due=_moment(entry, "due"),
-            tool=str(entry.data.get("tool", "")),
-            arguments=entry.data.get("arguments"),
-            digest=str(entry.data.get("digest", "")),
-            state="open",
-            opened_at=entry.at,
-        )
-    )
-    connection.execute(update(runs).where(_this_run(entry)).values(interrupts=runs.c.interrupts + 1))
-    _call_moves(connection, entry, "interrupted", int(round_ or 1))
-
-
-def _settle_interrupt(connection: Connection, entry: Entry) -> None:
-    # A question that was merely closed may still get the reply that was on its way; a reply is never replaced.
-    answered = entry.kind is Kind.INTERRUPT_ANSWERED
-    connection.execute(
-        update(interrupts)
-        .where(
-            interrupts.c.session_id == entry.session,
-            interrupts.c.run_id == entry.run,
-            interrupts.c.interrupt == _interrupt_id(entry),
-            interrupts.c.state.in_(("open", "closed")),
-        )
-        .values(
-            state="answered" if answered else "expired",
-            settled_at=entry.at,
-            action=entry.data.get("action"),
-            by=entry.data.get("by"),
-            comment=entry.data.get("comment"),
-        )
-    )
+    if entry.call is not None:
+        questions.close(connection, entry, entry.call)
 
 
 def _stop(connection: Connection, entry: Entry) -> None:
@@ -229,15 +225,11 @@ def _stop(connection: Connection, entry: Entry) -> None:
         .values(
             stopped_at=entry.at,
             stop_reason=entry.data.get("stop_reason"),
-            steps=_at_least(runs.c.steps, _number(entry.data.get("steps"))),
-            tokens=_at_least(runs.c.tokens, _tokens(entry.data.get("usage") or {})),
+            steps=_at_least(runs.c.steps, number(entry.data.get("steps"))),
         )
     )
-    connection.execute(
-        update(interrupts)
-        .where(interrupts.c.session_id == entry.session, interrupts.c.run_id == entry.run, interrupts.c.state == "open")
-        .values(state="closed", settled_at=entry.at)
-    )
+    spending.of_run(connection, entry)
+    questions.close(connection, entry)
     drafts.drop(connection, entry.session, entry.run)
 
 
@@ -251,33 +243,3 @@ def _this_call(entry: Entry) -> ColumnElement[bool]:
 
 def _at_least(column: ColumnElement[int], value: int) -> ColumnElement[int]:
     return case((column < value, value), else_=column)
-
-
-def _tokens(usage: Mapping[str, Json]) -> int:
-    return _number(usage.get("input_tokens")) + _number(usage.get("output_tokens"))
-
-
-def _number(value: Json) -> int:
-    return int(value or 0)
-
-
-def _moment(entry: Entry, name: str) -> datetime | None:
-    text = entry.data.get(name)
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise JournalError(
-            f"Entry {entry.key} of session {entry.session}: `{name}` must be an ISO time with its zone, not {text!r}."
-        )
-    return moment
-
-
-def _interrupt_id(entry: Entry) -> str:
-    interrupt = entry.data.get("interrupt")
-    if not isinstance(interrupt, str):
-        raise JournalError(f"Entry {entry.key} of session {entry.session} doesn't say which interrupt it is about.")
-    return interrupt

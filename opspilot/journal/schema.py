@@ -1,10 +1,11 @@
 """The journal's tables, and how times, JSON and prose are stored in them.
 
-`entries` is the record; `sessions`, `runs`, `calls` and `interrupts` say nothing that could not be computed from it,
-but for what `begin_run` knows (who owns a session, when a run started); `drafts` is ephemeral. No query is known here.
+`entries` is the record; `sessions`, `runs`, `calls`, `interrupts` and `spending` say nothing that could not be computed
+from it, but for what `begin_run` knows (who owns a session, who asked for a run, when it started); `drafts` is
+ephemeral. No query is known here.
 
-Nothing here is particular to one database. Indexes are chosen for the lists that people look at: by time, status and
-owner, in milliseconds at 100,000 sessions.
+Nothing here is particular to one database. Indexes are chosen for the lists and figures that people look at, in
+milliseconds at 100,000 sessions; those named `…_figures` and `…_times` hold all that their query reads.
 """
 
 import json
@@ -13,6 +14,7 @@ from datetime import UTC, datetime
 from sqlalchemy import (
     Boolean,
     Column,
+    Date,
     DateTime,
     Dialect,
     Float,
@@ -28,8 +30,8 @@ from sqlalchemy import (
 
 from opspilot.core.messages import Json
 
-SCHEMA_VERSION = 1
-"""Raised with each change of these tables; a journal of a newer version is refused."""
+SCHEMA_VERSION = 2
+"""Raised with each change of these tables; an older journal is upgraded when it is opened, a newer one is refused."""
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -113,39 +115,68 @@ sessions = Table(
     metadata,
     Column("id", String, primary_key=True),
     Column("owner", String, nullable=False),
-    Column("title", Prose, nullable=False),
+    Column("owner_name", Prose, nullable=False, default=""),
+    Column("title", Prose, nullable=False, default=""),
     Column("searchable", Prose, nullable=False),
     Column("status", String, nullable=False),
     Column("stop_reason", String),
     Column("current_run", String, nullable=False),
+    Column("model", String, nullable=False, default=""),
+    Column("waiting", Integer, nullable=False, default=0),
     Column("created_at", UtcTime, nullable=False),
     Column("updated_at", UtcTime, nullable=False),
-    Column("last_seq", Integer, nullable=False),
-    Column("steps", Integer, nullable=False),
-    Column("tokens", Integer, nullable=False),
-    Index("sessions_newest", "updated_at", "id"),
+    Column("last_seq", Integer, nullable=False, default=0),
+    Column("steps", Integer, nullable=False, default=0),
+    Column("tokens", Integer, nullable=False, default=0),
+    Column("cost", Float),
+    Index("sessions_newest", "updated_at", "id", "created_at"),
     Index("sessions_by_status", "status", "updated_at", "id"),
     Index("sessions_by_owner", "owner", "updated_at", "id"),
     Index("sessions_by_owner_and_status", "owner", "status", "updated_at", "id"),
+    Index("sessions_by_stop_reason", "stop_reason", "updated_at", "id"),
 )
-"""One row per session; locking it is what puts the session's writers in a line."""
+"""One row per session; locking it is what puts the session's writers in a line. `waiting` counts open questions."""
 
 runs = Table(
     "runs",
     metadata,
     Column("session_id", String, primary_key=True),
     Column("run_id", String, primary_key=True),
+    Column("requester", String, nullable=False),
+    Column("requester_name", Prose, nullable=False),
+    Column("model", String, nullable=False, default=""),
+    Column("day", Date, nullable=False),
     Column("started_at", UtcTime, nullable=False),
     Column("stopped_at", UtcTime),
     Column("stop_reason", String),
     Column("steps", Integer, nullable=False, default=0),
-    Column("tokens", Integer, nullable=False, default=0),
+    Column("input_tokens", Integer, nullable=False, default=0),
+    Column("output_tokens", Integer, nullable=False, default=0),
+    Column("cached_tokens", Integer, nullable=False, default=0),
+    Column("cost", Float),
+    Column("model_calls", Integer, nullable=False, default=0),
+    Column("model_ms", Integer, nullable=False, default=0),
     Column("calls", Integer, nullable=False, default=0),
     Column("calls_ok", Integer, nullable=False, default=0),
     Column("calls_failed", Integer, nullable=False, default=0),
     Column("interrupts", Integer, nullable=False, default=0),
-    Index("runs_figures", "started_at", "stop_reason", "steps", "calls_ok", "calls_failed", "interrupts"),
+    Index(
+        "runs_figures",
+        "day",
+        "stop_reason",
+        "started_at",
+        "steps",
+        "input_tokens",
+        "output_tokens",
+        "cost",
+        "calls_ok",
+        "calls_failed",
+        "interrupts",
+        "model_calls",
+        "model_ms",
+    ),
 )
+"""`day` is that of `started_at` in UTC. `cost` is NULL while nobody has said what the run's tokens cost."""
 
 calls = Table(
     "calls",
@@ -161,12 +192,18 @@ calls = Table(
     Column("rule", String, nullable=False),
     Column("state", String, nullable=False),
     Column("ok", Boolean),
+    Column("failed", Boolean),
     Column("error_code", String),
     Column("duration_ms", Float),
+    Column("took_ms", Float),
     Column("rounds", Integer, nullable=False, default=0),
+    Column("run_started_at", UtcTime, nullable=False),
     Column("proposed_at", UtcTime, nullable=False),
     Column("settled_at", UtcTime),
+    Index("calls_figures", "tool", "took_ms", "run_started_at", "ok", "failed"),
+    Index("calls_times", "took_ms", "run_started_at"),
 )
+"""`failed` leaves out what a person or a rule stopped; `took_ms` is there when a round ran and its time was taken."""
 
 interrupts = Table(
     "interrupts",
@@ -179,19 +216,53 @@ interrupts = Table(
     Column("kind", String, nullable=False),
     Column("reason", Prose, nullable=False),
     Column("payload", JsonText, nullable=False),
-    Column("role", String, nullable=False),
-    Column("due", UtcTime),
     Column("tool", String, nullable=False),
     Column("arguments", JsonText, nullable=False),
+    Column("schema", JsonText, nullable=False),
     Column("digest", String, nullable=False),
+    Column("rule", String, nullable=False),
+    Column("risk", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("escalated_role", String),
+    Column("quorum", Integer, nullable=False),
+    Column("requester", String, nullable=False),
+    Column("not_requester", Boolean, nullable=False),
+    Column("approvals", JsonText, nullable=False),
+    Column("due", UtcTime),
     Column("state", String, nullable=False),
     Column("opened_at", UtcTime, nullable=False),
+    Column("reminded_at", UtcTime),
+    Column("escalated_at", UtcTime),
     Column("settled_at", UtcTime),
     Column("action", String),
     Column("by", String),
+    Column("name", Prose),
+    Column("method", String),
     Column("comment", Prose),
+    Column("asks_again", Boolean, nullable=False),
     Index("interrupts_by_state", "state", "opened_at"),
 )
+"""`approvals` is a list of `{by, name, at, comment}`; `by`, `name` and `method` are of whoever settled the question."""
+
+spending = Table(
+    "spending",
+    metadata,
+    Column("session_id", String, primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("requester", String, nullable=False),
+    Column("run_started_at", UtcTime, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("latency_ms", Integer),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("cost", Float),
+    Index("spending_times", "latency_ms", "run_started_at"),
+    Index("spending_by_requester", "requester", "at", "input_tokens", "output_tokens", "cost"),
+)
+"""What each reply took and cost, and each end of a run that knew of more; summed up by run it gives the run's own."""
+
+READ_MODELS = (sessions, runs, calls, interrupts, spending)
+"""The tables that can be computed again."""
 
 overflow = Table(
     "overflow",

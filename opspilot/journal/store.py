@@ -5,11 +5,12 @@ tails `seq > n` misses nothing. Of two writers of one key the first wins, and bo
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 
+from opspilot.core.budget import Spent
 from opspilot.core.calls import canonical_json
 from opspilot.core.contract import Status
 from opspilot.core.entries import Entry, Kind, NewEntry
@@ -17,10 +18,11 @@ from opspilot.core.errors import JournalConflict, JournalError, StaleRun
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.ports import Draft, Journal, Leftovers
-from opspilot.journal import drafts, queries, read_models, schema
+from opspilot.journal import drafts, figures, inbox, queries, read_models, reading, schema, spending
 from opspilot.journal.database import Database
+from opspilot.journal.figures import Numbers
 from opspilot.journal.leftovers import leftovers
-from opspilot.journal.queries import CallRow, InterruptRow, Numbers, RunRow, SessionRow
+from opspilot.journal.queries import CallRow, InterruptRow, RunRow, SessionFilter, SessionRow
 
 NEVER_REWRITTEN = frozenset({Kind.RUN_STARTED, Kind.USER_MESSAGE})
 """Kinds whose content is known before anything is done: another content under the key means crossed histories."""
@@ -63,7 +65,8 @@ class SqlJournal(Journal):
             if row is None or row["current_run"] != run:
                 if row is not None:
                     _need_later(connection, session, run, started_at, row["current_run"])
-                connection.execute(insert(schema.runs).values(session_id=session, run_id=run, started_at=started_at))
+                began = read_models.new_run(session, run, started_at.astimezone(UTC), owner.id, owner.name)
+                connection.execute(insert(schema.runs).values(began))
                 drafts.drop(connection, session)
                 read_models.summarise(connection, session, run, started_at)
             return leftovers(connection, session, run)
@@ -91,7 +94,7 @@ class SqlJournal(Journal):
             row = _lock(connection, session)
             if row is None or row["current_run"] != run:
                 raise _stale(session, run, None if row is None else row["current_run"])
-            known = _find(connection, session, [new.key for new in entries])
+            known = reading.find(connection, session, [new.key for new in entries])
             if whole and entries and entries[0].key in known:
                 _need_same(known[entries[0].key], entries[0])
                 return (known[entries[0].key],)
@@ -111,18 +114,12 @@ class SqlJournal(Journal):
     def find(self, session: str, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries among these keys that exist."""
         with self._database.read() as connection:
-            return _find(connection, session, keys)
+            return reading.find(connection, session, keys)
 
     def read(self, session: str, after: int = 0, limit: int | None = None) -> tuple[Entry, ...]:
         """Entries with `seq > after`, in order. A reader that goes on from the last seq misses nothing."""
-        query = (
-            select(schema.entries)
-            .where(schema.entries.c.session_id == session, schema.entries.c.seq > after)
-            .order_by(schema.entries.c.seq)
-            .limit(limit)
-        )
         with self._database.read() as connection:
-            return tuple(_entry(row) for row in connection.execute(query).mappings())
+            return reading.after(connection, session, after, limit)
 
     def overflow(self, session: str, ref: str, offset: int, limit: int) -> tuple[str, int] | None:
         """`limit` characters of a trimmed result from `offset`, and its whole length in characters."""
@@ -157,12 +154,20 @@ class SqlJournal(Journal):
         limit: int = 50,
         before: tuple[datetime, str] | None = None,
     ) -> tuple[SessionRow, ...]:
-        """Sessions, latest change first; `text` is looked for in id and title, whatever its case.
+        """`find_sessions` by what a terminal asks for."""
+        return self.find_sessions(SessionFilter(status=status, owner=owner, text=text), limit, before)
 
-        `before` goes on after a page: the `(updated_at, id)` of its last row.
-        """
+    def find_sessions(
+        self, wanted: SessionFilter, limit: int = 50, before: tuple[datetime, str] | None = None
+    ) -> tuple[SessionRow, ...]:
+        """Sessions, latest change first. `before` goes on after a page: the `(updated_at, id)` of its last row."""
         with self._database.read() as connection:
-            return queries.list_sessions(connection, status, owner, text, limit, before)
+            return queries.list_sessions(connection, wanted, limit, before)
+
+    def count_sessions(self, wanted: SessionFilter, at_most: int = 1000) -> int:
+        """How many sessions there are, counted up to `at_most`: so much is `at_most` or more."""
+        with self._database.read() as connection:
+            return queries.count_sessions(connection, wanted, at_most)
 
     def session(self, id: str) -> SessionRow | None:
         """One session."""
@@ -179,15 +184,53 @@ class SqlJournal(Journal):
         with self._database.read() as connection:
             return queries.list_calls(connection, session, run)
 
-    def open_interrupts(self, session: str | None = None) -> tuple[InterruptRow, ...]:
-        """Questions that wait for a person, in one session or in all, longest open first."""
+    def interrupts(self, session: str, run: str | None = None) -> tuple[InterruptRow, ...]:
+        """The session's questions to people, or one run's, settled ones too, in the order in which they were asked."""
         with self._database.read() as connection:
-            return queries.list_open_interrupts(connection, session)
+            return inbox.of_session(connection, session, run)
 
-    def numbers(self, since: datetime | None = None) -> Numbers:
-        """The figures over runs that started at `since` or later, or over all."""
+    def open_interrupts(
+        self,
+        session: str | None = None,
+        *,
+        roles: Collection[str] | None = None,
+        tool: str | None = None,
+        risk: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[InterruptRow, ...]:
+        """Questions that wait for a person, in one session or in all: oldest deadline first, then longest open.
+
+        `roles` are those that somebody has: what they may decide. `tool` is empty for questions about limits.
+        """
         with self._database.read() as connection:
-            return queries.figures(connection, since)
+            return inbox.waiting(connection, session, roles, tool, risk, limit)
+
+    def count_open_interrupts(
+        self,
+        *,
+        roles: Collection[str] | None = None,
+        tool: str | None = None,
+        risk: str | None = None,
+        at_most: int = 1000,
+    ) -> int:
+        """How many questions wait for a person, counted up to `at_most`."""
+        with self._database.read() as connection:
+            return inbox.count_waiting(connection, roles, tool, risk, at_most)
+
+    def numbers(self, since: datetime | None = None, until: datetime | None = None) -> Numbers:
+        """The figures over runs that began at `since` or later and before `until`; None leaves the range open."""
+        with self._database.read() as connection:
+            return figures.numbers(connection, since, until)
+
+    def spent(self, session: str) -> Spent:
+        """What all runs of a session have spent, the open one included."""
+        with self._database.read() as connection:
+            return spending.of_session(connection, session)
+
+    def spent_by(self, requester: str, since: datetime) -> Spent:
+        """What replies to runs that this person asked for have spent from a moment on, those of open runs included."""
+        with self._database.read() as connection:
+            return spending.by_requester(connection, requester, since)
 
 
 def _lock(connection: Connection, session: str) -> RowMapping | None:
@@ -202,15 +245,11 @@ def _new_session(session: str, run: str, started_at: datetime, owner: Principal)
     return {
         "id": session,
         "owner": owner.id,
-        "title": "",
         "searchable": read_models.searchable(session, ""),
         "status": Status.RUNNING.value,
         "current_run": run,
         "created_at": started_at,
         "updated_at": started_at,
-        "last_seq": 0,
-        "steps": 0,
-        "tokens": 0,
     }
 
 
@@ -238,25 +277,6 @@ def _stale(session: str, run: str, current: str | None) -> StaleRun:
     if current is None:
         return StaleRun(f"Session {session} isn't in this journal, so nothing of its run {run} can be written.")
     return StaleRun(f"Run {run} of session {session} has been replaced by run {current}; it may not write any more.")
-
-
-def _find(connection: Connection, session: str, keys: Iterable[str]) -> dict[str, Entry]:
-    query = select(schema.entries).where(schema.entries.c.session_id == session, schema.entries.c.key.in_(keys))
-    return {row["key"]: _entry(row) for row in connection.execute(query).mappings()}
-
-
-def _entry(row: RowMapping) -> Entry:
-    return Entry(
-        session=row["session_id"],
-        seq=row["seq"],
-        run=row["run_id"],
-        key=row["key"],
-        kind=Kind(row["kind"]),
-        at=row["at"],
-        data=row["data"],
-        step=row["step"],
-        call=row["call"],
-    )
 
 
 def _numbered(new: NewEntry, session: str, run: str, seq: int) -> Entry:

@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import event
 
 from opspilot.core.interrupts import Principal
-from opspilot.journal.queries import Numbers
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
     ANN,
@@ -17,7 +16,6 @@ from tests.journal.builders import (
     call,
     message,
     question,
-    reply,
     result,
     started,
     stopped,
@@ -113,36 +111,6 @@ def test_calls_come_in_the_order_of_proposal_with_how_they_ended(journal: SqlJou
     assert (rows[2].state, rows[2].ok, rows[2].settled_at) == ("proposed", None, None)
     assert journal.calls("one", run) == rows
     assert journal.calls("one", "another") == ()
-
-
-def test_the_figures_of_an_empty_journal_are_unknown_not_zero(journal: SqlJournal) -> None:
-    assert journal.numbers() == Numbers(0, None, 0, 0, None, 0, 0, None)
-
-
-def test_the_figures_count_what_they_say(journal: SqlJournal) -> None:
-    finished = ask(journal, "one", "q", 1)
-    journal.append("one", finished, [reply(finished, 1), call(finished, "1.1"), question(finished, "1.1")])
-    journal.append("one", finished, [answered(finished, "1.1"), started(finished, "1.1"), result(finished, "1.1")])
-    journal.append("one", finished, [reply(finished, 2), stopped(finished, steps=2)])
-    given_up = ask(journal, "two", "q", 2)
-    journal.append("two", given_up, [reply(given_up, 1), call(given_up, "1.1"), question(given_up, "1.1")])
-    journal.append("two", given_up, [result(given_up, "1.1", code="rejected_by_human"), call(given_up, "1.2")])
-    journal.append("two", given_up, [result(given_up, "1.2", code="tool_failed")])
-    journal.append("two", given_up, [stopped(given_up, reason="cancelled")])
-    going_on = ask(journal, "three", "q", 3)
-    journal.append("three", going_on, [reply(going_on, 1), call(going_on, "1.1"), result(going_on, "1.1")])
-    assert journal.numbers() == Numbers(
-        runs_stopped=2,
-        mean_steps=1.5,
-        calls_ok=2,
-        calls_failed=1,
-        failure_rate=1 / 3,
-        runs_interrupted=2,
-        interrupted_finished=1,
-        finished_rate=0.5,
-    )
-    assert journal.numbers(since=at(2)).interrupted_finished == 0
-    assert journal.numbers(since=at(2)).runs_stopped == 1
 
 
 ASKED: list[tuple[str, Callable[[SqlJournal], object]]] = [

@@ -1,34 +1,42 @@
 """The tables that lists read say exactly what the entries say, whatever was written in whatever order."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import Table, select
 
 from opspilot.core.entries import NewEntry
 from opspilot.core.errors import JournalError
-from opspilot.journal import schema
+from opspilot.core.interrupts import Principal
+from opspilot.core.messages import Json
+from opspilot.journal import schema, upgrading
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
     ANN,
     NOON,
     answered,
+    approved,
     at,
     call,
+    climbed,
     expired,
+    limit_question,
     message,
     question,
     reply,
     result,
+    run_started,
     started,
     stopped,
 )
-from tests.journal.recompute import Facts, recompute
+from tests.journal.recompute import Began, Tables, recompute
 
 NAMES = st.sampled_from(["1.1", "1.2"])
 ROUNDS = st.integers(1, 2)
@@ -36,6 +44,18 @@ RUNS = st.sampled_from([1, 1, 2])
 TOKENS = st.tuples(st.integers(0, 50), st.integers(0, 50))
 CODES = st.sampled_from([None, "tool_failed", "rejected_by_human", "outcome_unknown", "not_started", "invalid_json"])
 REASONS = st.sampled_from(["answered", "cancelled", "max_steps"])
+ASKERS = st.sampled_from(["1.1", "1.2", "limit"])
+MAYBE = st.sampled_from([None, 0, 700])
+COSTS = st.sampled_from([None, 0.0, 0.25, 0.000001])
+RULED: dict[str, Json] = {
+    "rule": "writes",
+    "risk": "high",
+    "role": "approver",
+    "quorum": 2,
+    "requester": "ann",
+    "terms": {"not_requester": True},
+    "schema": {"type": "object"},
+}
 
 SESSION_NUMBERS = itertools.count(1)
 
@@ -44,32 +64,34 @@ def of(run: int) -> str:
     return f"r{run}"
 
 
+def entry_of(run: int, make: Callable[..., NewEntry], *arguments: object, **named: object) -> tuple[int, NewEntry]:
+    return run, make(of(run), *arguments, **named)
+
+
+def one(make: Callable[..., NewEntry], *arguments: object, **named: object) -> st.SearchStrategy[tuple[int, NewEntry]]:
+    drawn = [given if isinstance(given, st.SearchStrategy) else st.just(given) for given in arguments]
+    named_drawn = {
+        name: given if isinstance(given, st.SearchStrategy) else st.just(given) for name, given in named.items()
+    }
+    return st.builds(entry_of, RUNS, st.just(make), *drawn, **named_drawn)
+
+
 SOMETHING = st.one_of(
     st.builds(lambda run, name: (run, message(name, f"Question {name}")), RUNS, st.sampled_from("abc")),
-    st.builds(lambda run, step, tokens: (run, reply(of(run), step, tokens=tokens)), RUNS, st.integers(1, 3), TOKENS),
-    st.builds(lambda run, tokens: (run, reply(of(run), 2, final=True, tokens=tokens)), RUNS, TOKENS),
-    st.builds(lambda run, name: (run, call(of(run), name)), RUNS, NAMES),
-    st.builds(lambda run, name: (run, call(of(run), name, effect="write")), RUNS, NAMES),
-    st.builds(
-        lambda run, name, nth, void: (run, started(of(run), name, nth, void=void)), RUNS, NAMES, ROUNDS, st.booleans()
-    ),
-    st.builds(lambda run, name, nth: (run, question(of(run), name, nth)), RUNS, NAMES, ROUNDS),
-    st.builds(lambda run, name, nth: (run, answered(of(run), name, nth)), RUNS, NAMES, ROUNDS),
-    st.builds(lambda run, name, nth: (run, expired(of(run), name, nth)), RUNS, NAMES, ROUNDS),
-    st.builds(
-        lambda run, name, code, nth: (run, result(of(run), name, code=code, round_=nth)), RUNS, NAMES, CODES, ROUNDS
-    ),
-    st.builds(
-        lambda run, nth, reason, steps, tokens: (
-            run,
-            stopped(of(run), nth, reason=reason, steps=steps, tokens=tokens),
-        ),
-        RUNS,
-        st.integers(1, 2),
-        REASONS,
-        st.integers(0, 4),
-        TOKENS,
-    ),
+    one(reply, st.integers(1, 3), tokens=TOKENS, latency_ms=MAYBE, cost=COSTS, model=st.sampled_from([None, "m2"])),
+    one(reply, 2, final=True, tokens=TOKENS, cost=COSTS),
+    one(call, NAMES),
+    one(call, NAMES, effect="write"),
+    one(started, NAMES, ROUNDS, void=st.booleans()),
+    one(question, NAMES, ROUNDS),
+    one(question, NAMES, ROUNDS, due="2026-01-03T09:00:00+08:00", **RULED),
+    one(limit_question, ROUNDS),
+    one(approved, ASKERS, ROUNDS, ROUNDS),
+    one(climbed, ASKERS, ROUNDS, role=st.sampled_from([None, "lead"])),
+    one(answered, ASKERS, ROUNDS, asks_again=st.booleans()),
+    one(expired, ASKERS, ROUNDS),
+    one(result, NAMES, code=CODES, round_=st.integers(0, 2), took_ms=st.sampled_from([0, 12])),
+    one(stopped, ROUNDS, reason=REASONS, steps=st.integers(0, 4), tokens=TOKENS, cost=COSTS),
 )
 """An entry for one of the first two runs of a session, written by that run itself or by a later one that repairs it."""
 
@@ -84,74 +106,77 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlJournal]:
     journal.close()
 
 
+def write(
+    journal: SqlJournal, session: str, batches: list[str | list[tuple[int, NewEntry]]]
+) -> tuple[list[Began], list[datetime]]:
+    """Give the runs that began, and the moments at which something was written."""
+    people = itertools.cycle([ANN, Principal("root", "Root", ("admin",)), Principal("ann", "Ann Other")])
+    clock = itertools.count(1)
+    runs: list[Began] = []
+    changed: list[datetime] = []
+    for batch in ["next run", *batches]:
+        moment = at(next(clock))
+        last_seq = len(journal.read(session))
+        if isinstance(batch, str):
+            user = next(people)
+            runs.append(Began(of(len(runs) + 1), moment, user.id, user.name))
+            journal.begin_run(session, runs[-1].run, moment, user)
+            journal.append(session, runs[-1].run, [run_started(runs[-1].run, user=user, when=moment)])
+        else:
+            entries = [replace(entry, at=moment, run=of(run)) for run, entry in batch if run <= len(runs)]
+            journal.append(session, runs[-1].run, entries)
+        if len(journal.read(session)) > last_seq:
+            changed.append(moment)
+    return runs, changed
+
+
 @given(batches=BATCHES)
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_tables_equal_what_is_computed_from_the_entries(
     shared: SqlJournal, batches: list[str | list[tuple[int, NewEntry]]]
 ) -> None:
     session = f"s{next(SESSION_NUMBERS)}"
-    runs = 1
-    clock = itertools.count(1)
-    shared.begin_run(session, of(runs), NOON, ANN)
-    for batch in batches:
-        if isinstance(batch, str):
-            runs += 1
-            shared.begin_run(session, of(runs), at(next(clock)), ANN)
-            continue
-        moment = at(next(clock))
-        entries = [replace(entry, at=moment, run=of(run)) for run, entry in batch if run <= runs]
-        shared.append(session, of(runs), entries)
-        latest = shared.session(session)
-        assert latest is not None
-        assert latest.updated_at <= moment
-    names = [of(run) for run in range(1, runs + 1)]
-    assert tables(shared, session) == recompute(shared.read(session), names)
+    runs, changed = write(shared, session, batches)
+    assert tables(shared, session) == recompute(session, shared.read(session), runs, changed)
 
 
-def tables(journal: SqlJournal, session: str) -> Facts:
-    row = journal.session(session)
-    assert row is not None
-    assert [run.run for run in journal.runs(session)][-1] == row.current_run
-    with journal._database.read() as connection:
-        questions = connection.execute(select(schema.interrupts).where(schema.interrupts.c.session_id == session)).all()
-    return Facts(
-        title=row.title,
-        status=row.status,
-        stop_reason=row.stop_reason,
-        steps=row.steps,
-        tokens=row.tokens,
-        last_seq=row.last_seq,
-        runs={
-            run.run: (
-                run.stopped_at,
-                run.stop_reason,
-                run.steps,
-                run.tokens,
-                run.calls,
-                run.calls_ok,
-                run.calls_failed,
-                run.interrupts,
-            )
-            for run in journal.runs(session)
-        },
-        calls={
-            (one.run, one.call): (
-                one.state,
-                one.ok,
-                one.error_code,
-                one.rounds,
-                one.proposed_at,
-                one.settled_at,
-                one.effect,
-                one.step,
-            )
-            for one in journal.calls(session)
-        },
-        interrupts={
-            (one.run_id, one.interrupt): (one.state, one.settled_at, one.action, one.by, one.opened_at, one.digest)
-            for one in questions
+def tables(journal: SqlJournal, session: str) -> Tables:
+    def keyed(table: Table, of_session: str, *names: str) -> dict[Any, dict[str, Json]]:
+        with journal._database.read() as connection:
+            found = connection.execute(select(table).where(table.c[of_session] == session)).mappings().all()
+        hidden = {of_session, "run_id"}
+        return {
+            tuple(row[name] for name in names) if len(names) > 1 else row[names[0]]: {
+                name: value for name, value in row.items() if name not in hidden
+            }
+            for row in found
+        }
+
+    return Tables(
+        session=keyed(schema.sessions, "id", "id")[session],
+        runs=keyed(schema.runs, "session_id", "run_id"),
+        calls=keyed(schema.calls, "session_id", "run_id", "call"),
+        interrupts=keyed(schema.interrupts, "session_id", "run_id", "interrupt"),
+        spending={
+            seq: {name: value for name, value in row.items() if name != "seq"}
+            for seq, row in keyed(schema.spending, "session_id", "seq").items()
         },
     )
+
+
+@given(batches=BATCHES)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_tables_computed_again_say_what_they_said(
+    tmp_path_factory: pytest.TempPathFactory, batches: list[str | list[tuple[int, NewEntry]]]
+) -> None:
+    journal = SqlJournal(f"sqlite:///{tmp_path_factory.mktemp('again') / 'journal.sqlite'}")
+    write(journal, "s", batches)
+    write(journal, "t", batches[::-1])
+    before = [tables(journal, session) for session in "st"]
+    with journal._database.write() as connection:
+        upgrading.upgrade(connection)
+    assert [tables(journal, session) for session in "st"] == before
+    journal.close()
 
 
 def test_a_session_runs_waits_and_is_done_and_runs_again_for_a_late_message(journal: SqlJournal) -> None:

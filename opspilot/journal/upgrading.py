@@ -1,0 +1,39 @@
+"""Brings an older journal to the tables of today, in the transaction of whoever opens it first.
+
+The record stays as it is; the read models are dropped, created, and computed again from it. What `begin_run` alone knew
+is carried over. Meanwhile nobody else can write; it takes some minutes for each million of entries.
+"""
+
+from typing import Final
+
+from sqlalchemy import Connection, insert, select
+
+from opspilot.core.contract import Status
+from opspilot.journal import read_models, reading
+from opspilot.journal.schema import READ_MODELS, metadata, runs, sessions
+
+BATCH: Final = 500
+"""Rows that are written together."""
+
+
+def upgrade(connection: Connection) -> None:
+    """Replace the read models of any earlier version by those of this one."""
+    remembered = (sessions.c.id, sessions.c.owner, sessions.c.current_run, sessions.c.last_seq)
+    times = (sessions.c.created_at, sessions.c.updated_at)
+    known = [dict(row) for row in connection.execute(select(*remembered, *times)).mappings()]
+    owners = {row["id"]: row["owner"] for row in known}
+    began = [
+        read_models.new_run(session, run, started_at, owners[session], "")
+        for session, run, started_at in connection.execute(select(runs.c.session_id, runs.c.run_id, runs.c.started_at))
+    ]
+    metadata.drop_all(connection, tables=READ_MODELS)
+    metadata.create_all(connection)
+    for row in known:
+        row |= {"searchable": read_models.searchable(row["id"], ""), "status": Status.RUNNING.value}
+    for table, rows in ((sessions, known), (runs, began)):
+        for start in range(0, len(rows), BATCH):
+            connection.execute(insert(table), rows[start : start + BATCH])
+    for entry in reading.everything(connection):
+        read_models.apply(connection, entry)
+    for row in known:
+        read_models.summarise(connection, row["id"], row["current_run"])
