@@ -8,7 +8,7 @@ from opspilot.cli.folding import arguments_line
 from opspilot.core.calls import Gate
 from opspilot.core.messages import Json
 from opspilot.core.policy_check import Fault, Finding
-from opspilot.core.policy_reading import Unmet
+from opspilot.core.policy_reading import Condition, Unmet
 from opspilot.core.terms import Rung, RungKind, Terms
 from opspilot.texts.language import text
 from opspilot.tools.policy_trial import Trial
@@ -42,7 +42,7 @@ def explained(trial: Trial) -> Iterator[str]:
         yield ""
         yield text("policy.passed")
         for rule in trial.passed:
-            yield f"  {rule.position} {rule.rule}: {'; '.join(map(_unmet, rule.unmet))}"
+            yield f"  {rule.position} {rule.rule}: {'; '.join(_unmet(rule.unmet))}"
 
 
 def _terms(terms: Terms) -> Iterator[str]:
@@ -75,13 +75,17 @@ def _duration(seconds: float) -> str:
     return f"{seconds:g}s"
 
 
-def _unmet(unmet: Unmet) -> str:
-    wanted = _values(*unmet.wanted)
-    return text(f"policy.unmet.{unmet.condition.value}", path=unmet.path, wanted=wanted)
+def _unmet(conditions: Sequence[Unmet]) -> Iterator[str]:
+    for unmet in conditions:
+        wanted = _values(*unmet.wanted)
+        yield text(f"policy.unmet.{unmet.condition.value}", path=unmet.path, wanted=wanted)
+        if unmet.condition is Condition.TOOL:
+            # About another tool's arguments there is nothing to say.
+            return
 
 
 def _values(*values: Json) -> str:
-    return ", ".join(jsonlib.dumps(value, ensure_ascii=False) for value in values)
+    return text("policy.or").join(jsonlib.dumps(value, ensure_ascii=False) for value in values)
 
 
 # ---------------------------------------------------------------- what is wrong with the rules
@@ -91,15 +95,12 @@ def fault(finding: Finding, known: Sequence[str]) -> str:
     """One sentence about a rule. `known` are the names of all tools."""
     where = f"policy.rules#{finding.position} {finding.rule}" if finding.position else "policy"
     listed = ", ".join([*finding.tools[:MOST_LISTED], *(["…"] if len(finding.tools) > MOST_LISTED else [])])
-    what, guess = ", ".join(map(str, finding.what)), ""
+    what = ", ".join(map(str, finding.what))
+    values: dict[str, Json] = {"where": where, "what": what, "tools": listed}
     if finding.fault is Fault.NO_VALUE:
         path, value = finding.what
-        return _said(finding, path=path, value=_values(value), where=where, tools=listed)
+        values |= {"path": path, "value": _values(value)}
+    sentence = text(f"policy.fault.{finding.fault.value}", **values)
     if finding.fault is Fault.NO_TOOL and (close := difflib.get_close_matches(what, known)):
-        guess = text("tools.guess", names=", ".join(close))
-    return _said(finding, where=where, what=what, tools=listed) + guess
-
-
-def _said(finding: Finding, **values: Json) -> str:
-    never = text("policy.never") if finding.unreachable else ""
-    return text(f"policy.fault.{finding.fault.value}", **values) + never
+        sentence += text("tools.guess", names=", ".join(close))
+    return sentence + (text("policy.never") if finding.unreachable else "")

@@ -18,10 +18,11 @@ _MOST_REFS = 20
 
 
 def schemas_at(schema: Schema, path: str) -> tuple[Schema, ...]:
-    """What may be said of the value at this path; empty when there can be none. `{}` says nothing: anything goes."""
-    whole = [name for name in _plain(schema, schema) if path in name.get("properties", {})]
-    names = [path] if whole else path.split(".")
-    return tuple(_below(schema, names, schema))
+    """What may be said of the value at this path; empty when there can be none. `{}` says nothing: anything goes.
+
+    A path may also be the one name of an argument that has dots in it.
+    """
+    return tuple(found for names in {(path,), tuple(path.split("."))} for found in _below(schema, names, schema))
 
 
 def may_be(schemas: Sequence[Schema], value: Json) -> bool:

@@ -29,6 +29,7 @@ CHINESE_POLICY: dict[str, str] = {
     "policy.expire.stop": "{after} 之后就太晚了，运行停止",
     "policy.waits": "需要多久就等多久",
     "policy.passed": "排在前面而不匹配的规则：",
+    "policy.or": " 或 ",
     "policy.unmet.tool": "工具不是 {wanted}",
     "policy.unmet.effect": "作用不是 {wanted}",
     "policy.unmet.argument": "{path} 不是 {wanted}",

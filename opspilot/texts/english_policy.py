@@ -29,6 +29,7 @@ ENGLISH_POLICY: dict[str, str] = {
     "policy.expire.stop": "after {after} it is too late, and the run stops",
     "policy.waits": "it waits for as long as it takes",
     "policy.passed": "Rules that come before and don't match:",
+    "policy.or": " or ",
     "policy.unmet.tool": "the tool is not {wanted}",
     "policy.unmet.effect": "its effect is not {wanted}",
     "policy.unmet.argument": "{path} is not {wanted}",

@@ -156,7 +156,7 @@ WRONG = [
     ('[[policy.rules]]\nname = "a"\nverdict = "deny"\nquorum = 2',
      "policy.rules#1.quorum means nothing in a rule that denies: nobody is asked."),
     ('[[policy.rules]]\nname = "unmatched-write"\nverdict = "run"',
-     "policy.rules#1.name: unmatched-write is what is recorded when no rule matches; call the rule something else."),
+     "policy.rules#1.name: unmatched-write is what OpsPilot records where no rule decides; take another name."),
 ]  # fmt: skip
 
 
