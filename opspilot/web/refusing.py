@@ -3,6 +3,7 @@
 A browser that wants a page gets a page, everybody else JSON. Nobody is shown a stack trace.
 """
 
+import structlog
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -12,6 +13,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from opspilot.core.errors import JournalError, OpsPilotError, Unreachable, UsageError
 from opspilot.texts.language import text
 from opspilot.web.rendering import plain_page
+
+log = structlog.stdlib.get_logger("web")
 
 
 class Refused(Exception):
@@ -56,16 +59,13 @@ def refused_of(error: Exception) -> Refused:
     match error:
         case Refused():
             return error
-        case UsageError():
-            return Refused(400, "not_possible", str(error))
-        case Unreachable():
-            return Refused(503, "unreachable", str(error), {"Retry-After": "5"})
-        case JournalError():
-            return Refused(503, "journal", text("web.journal"), {"Retry-After": "5"})
         case OpsPilotError():
-            return Refused(500, "failed", str(error))
+            return _ours(error)
         case RequestValidationError():
             return Refused(422, "not_understood", text("web.not_understood", what=_first_fault(error)))
+        case HTTPException(__cause__=Refused() as cause):
+            # What is raised while a body is read reaches us wrapped.
+            return cause
         case HTTPException(status_code=404):
             return Refused(404, "not_found", text("web.not_found"))
         case HTTPException(status_code=405):
@@ -74,6 +74,19 @@ def refused_of(error: Exception) -> Refused:
             return Refused(error.status_code, "refused", str(error.detail), dict(error.headers or {}))
         case _:
             return Refused(500, "failed", text("web.failed"))
+
+
+def _ours(error: OpsPilotError) -> Refused:
+    match error:
+        case UsageError():
+            return Refused(400, "not_possible", str(error))
+        case Unreachable():
+            return Refused(503, "unreachable", str(error), {"Retry-After": "5"})
+        case JournalError():
+            log.warning("the journal failed", why=str(error))
+            return Refused(503, "journal", text("web.journal"), {"Retry-After": "5"})
+        case _:
+            return Refused(500, "failed", str(error))
 
 
 async def tell(request: Request, error: Exception) -> Response:

@@ -22,6 +22,7 @@ from opspilot.web.people.ways import people
 
 KEY = b"0123456789abcdef0123456789abcdef"
 URL = "http://ops.test"
+BY_TOKEN = WebSettings(auth="token", url=URL)
 
 
 class Stand:
@@ -38,7 +39,7 @@ class Stand:
         *,
         policy: Policy = RUN_ANYTHING,
         key: bytes | None = KEY,
-        web: WebSettings = WebSettings(auth="token", url=URL),
+        web: WebSettings = BY_TOKEN,
     ) -> None:
         self.desk = Desk(temporal, f"web-{uuid4().hex[:8]}", folder, tools, policy=policy, key=key)
         self.web = web.model_copy(update={"tokens_file": folder / "tokens.json"})
