@@ -11,6 +11,7 @@ import structlog
 from typer.testing import CliRunner
 
 import starter
+from opspilot.core.verdicts import MUST_AGREE
 from opspilot.texts.language import Language, speak
 
 TOOLS = '''
@@ -180,19 +181,30 @@ def test_the_place_of_a_failure_is_shown_on_demand_and_redacted(run: Run) -> Non
     assert "hunter2" not in errors
 
 
-def test_a_call_asks_with_4_until_it_is_answered_and_approved(run: Run) -> None:
+def test_a_call_asks_with_4_until_it_is_approved_and_answered(run: Run) -> None:
     arguments: tuple[str, ...] = ("drain", "--args", '{"queue": "orders"}', "--role", "oncall")
+    status, shown, errors = called(run, *arguments)
+    assert (status, shown["interruptType"], shown["reason"]) == (4, "confirm_risky", MUST_AGREE)
+    assert "--yes" in errors
+    arguments = (*arguments, "--yes")
     status, shown, errors = called(run, *arguments)
     assert (status, shown["interruptType"], shown["reason"]) == (4, "question", "Why?")
     assert "--answers" in errors
     arguments = (*arguments, "--answers", '{"why": "full"}')
-    status, shown, errors = called(run, *arguments)
-    assert (status, shown["interrupt"], shown["payload"]) == (4, True, {"queue": "orders"})
-    assert "--yes" in errors
-    status, shown, _ = called(run, *arguments, "--yes")
+    status, shown, _ = called(run, *arguments)
     assert (status, shown["data"]["emptied"], shown["data"]["why"]) == (0, "orders", "full")
-    _, again, _ = called(run, *arguments, "--yes")
+    _, again, _ = called(run, *arguments)
     assert again["data"]["key"] != shown["data"]["key"]
+
+
+def test_a_call_is_judged_by_the_policy_of_the_settings(run: Run, tmp_path: Path) -> None:
+    rules = '[[policy.rules]]\nname = "{0}"\ntool = "ping"\nverdict = "{0}"\nreason = "Not on Mondays."\n'
+    (tmp_path / "opspilot.toml").write_text(SETTINGS + rules.format("run"))
+    status, shown, _ = called(run, "ping")
+    assert (status, shown) == (0, {"ok": True, "data": "pong"})
+    (tmp_path / "opspilot.toml").write_text(SETTINGS + rules.format("deny"))
+    status, shown, _ = called(run, "ping", "--yes")
+    assert (status, shown["errorCode"], shown["message"]) == (1, "denied_by_policy", "Not on Mondays.")
 
 
 def test_who_lacks_a_role_is_denied_as_in_a_run(run: Run) -> None:
