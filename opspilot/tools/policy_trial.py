@@ -9,13 +9,14 @@ from opspilot.core.messages import Json
 from opspilot.core.policy import Policy
 from opspilot.core.policy_reading import PassedOver, passed_over
 from opspilot.core.ports import Tools
+from opspilot.core.sensitive import mask, pointers
 from opspilot.redaction import redact
 from opspilot.tools.spec import Tool
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A call with the arguments that the rules see, the verdict on it, and the rules that were passed over before.
+    """A call with what the rules see of it, without secrets; the verdict; and the rules that were passed over before.
 
     `position` is that of the rule that decided among the `rules`, counted from 1; 0: none did, or none was asked.
     """
@@ -52,4 +53,5 @@ def try_call(tool: Tool, arguments: Mapping[str, Json], requester: Principal, to
     if verdict.code is None or position:
         seen = tool.understood(arguments)
         passed = passed_over(policy, tool.name, tool.effect, seen, requester)
-    return Trial(tool.name, redact(dict(seen)), requester, verdict, position, len(policy.rules), passed)
+    shown = redact(mask(dict(seen), pointers(tool.input_schema, dict(seen))))
+    return Trial(tool.name, shown, requester, verdict, position, len(policy.rules), passed)

@@ -12,13 +12,13 @@ import starter
 from opspilot.texts.language import Language, speak
 
 TOOLS = '''
-from typing import Literal
+from typing import Annotated, Literal
 
-from opspilot.tools.spec import tool
+from opspilot.tools.spec import Sensitive, tool
 
 
 @tool(effect="read")
-def look(topic: str, token: str = "") -> str:
+def look(topic: str, token: str = "", words: Annotated[str, Sensitive()] = "") -> str:
     """Look."""
     return topic
 
@@ -145,7 +145,7 @@ def test_as_json_it_is_one_object(run: Run) -> None:
          ["asked for by dana (viewer, operator)", "It does not run: rule 2 of 3, no-guests.", "  Guests look."]),
         (("deploy", '{"service": "a"}', "viewer"), ["It does not run: no rule is asked (role).", "the role operator"]),
         (("deploy", "{}"), ["It can't run: no rule is asked (schema).", "service: is required"]),
-        (("look", '{"topic": "a", "token": "hunter2"}'),
+        (("look", '{"topic": "a", "token": "hunter2", "words": "to hunter2"}'),
          ["read; asked for", "It runs: no rule matches (unmatched-read).", 'token="[redacted:secret]"',
           '1 staging: the tool is not "deploy"\n', '2 no-guests: its effect is not "write"; who asks has not']),
     ],
