@@ -69,7 +69,7 @@ def _about_data(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCa
     asks = sought.whole or bool(sought.names)
     related = Idea.DEPENDS in question.ideas and any(kind_of(tool) is Kind.CATALOG for tool in tools)
     advised = related or Idea.DOCS in question.ideas or (Idea.ADVICE in question.ideas and not asks)
-    if advised or asks_how(question) or question.of_relatives or question.compares:
+    if advised or asks_how(question) or question.of_relatives or Idea.COMPARE in question.ideas:
         return ()
     ranked = asks_data(sought, tools)
     if not ranked or kind_of(ranked[0][0]) is Kind.DOCS or _searches_text(ranked[0][0]):

@@ -89,12 +89,12 @@ class Question:
     @property
     def compares(self) -> bool:
         """Does it set two things against each other?"""
-        return Idea.COMPARE in self.ideas or bool(_COMPARING.search(self.text))
+        return Idea.COMPARE in self.ideas or bool(COMPARING.search(self.text))
 
     @property
     def measured(self) -> bool:
         """Is it answered by a number or a time that rows of data hold?"""
-        return bool(self.extreme or self.starts or self.counts or _COMPARING.search(self.text))
+        return bool(self.extreme or self.starts or self.counts or COMPARING.search(self.text))
 
     @property
     def counts(self) -> bool:
@@ -127,7 +127,7 @@ _RELATIVES = re.compile(
 )
 
 
-_COMPARING = re.compile(
+COMPARING = re.compile(
     r"(?i)\b(?:more|fewer|less|worse|better|busier|slower)\b.*\bor\b|\bor\b.*\b(?:more|fewer|worse|busier)\b"
     r"|\bversus\b|\bvs\b|\bdifference between\b|(?:和|与|跟|还是).*(?:哪个|哪一个|谁)?.*更|哪个.{0,12}更(?:多|少|大|高)"
 )
@@ -216,7 +216,7 @@ _RIVALS = re.compile(r"(?i)([\w.-]+)\s+or\s+(?:(?:in|on|at|of|for|by)\s+)?(?:the
 
 
 def _rivals(text: str) -> tuple[str, ...]:
-    found = _RIVALS.search(text) if _COMPARING.search(text) else None
+    found = _RIVALS.search(text) if COMPARING.search(text) else None
     return (found[1].rstrip("."), found[2].rstrip(".")) if found else ()
 
 

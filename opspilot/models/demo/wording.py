@@ -30,6 +30,7 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
         "total_of": ("{count} in all{by}, as {tool} says", "共 {count}{by}，据 {tool}"),
         "counted": ("{count} in all{by}, counted in the rows of {tool}", "共 {count}{by}，由 {tool} 返回的行数出"),
         "none": ("None{by}: no row of {tool} fits", "没有{by}：{tool} 返回的行里没有符合的"),
+        "counted_for": ("{label}: {count} in all, by the rows of {tool}", "{label}：共 {count}，依据 {tool} 的行"),
         "at_least": ("At least {count}{by}, counted in the rows of {tool}", "至少 {count}{by}，由 {tool} 返回的行数出"),
         "such_as": (", for example {places}", "，例如 {places}"),
         "most_rows": (

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from opspilot.models.demo.inquiry.terms import Term, terms_of
 from opspilot.models.demo.measures import Measure
+from opspilot.models.demo.question import COMPARING
 from opspilot.models.demo.times import Span, read_span
 from opspilot.models.demo.words import is_chinese
 
@@ -19,6 +20,7 @@ class Aim(StrEnum):
     COUNT = "count"
     MOST = "most"
     EXTREME = "extreme"
+    COMPARE = "compare"
     SUM = "sum"
     MEAN = "mean"
     FIELD = "field"
@@ -39,8 +41,9 @@ class Want(StrEnum):
 class Sought:
     """A question about data. `dimension`: the words after "which"; `many`: how many rows are asked for.
 
-    `aliases`: what results call a named thing besides, such as the code of a place. `measure` and `largest` belong to a
-    superlative; `bounds` are "more than 5": above or below, and the number.
+    `spoken`: stems of the words that the tools themselves use. `aliases`: what results call a named thing besides, such
+    as the code of a place. `measure` and `largest` belong to a superlative; `bounds` are "more than 5": above or below,
+    and the number.
     """
 
     text: str
@@ -55,6 +58,7 @@ class Sought:
     bounds: tuple[tuple[bool, float], ...] = ()
     span: Span | None = None
     month: str = ""
+    spoken: frozenset[str] = frozenset()
     aliases: tuple[tuple[Term, frozenset[str]], ...] = ()
 
     @property
@@ -188,6 +192,8 @@ def read_sought(text: str) -> Sought:
     if superlative is not None and not (most and superlative[0] is Measure.TIME and superlative[1]):
         measure, largest = superlative
         aims.append(Aim.EXTREME)
+    elif COMPARING.search(timeless):
+        aims = [Aim.COMPARE]
     elif most:
         largest = _MOST.search(timeless) is not None
         aims.append(Aim.MOST)
@@ -219,14 +225,15 @@ def _many(text: str) -> int:
 
 
 def _dimension(text: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:
-    """The words right after "which" or 哪个, up to the next small word."""
+    """The words right after "which" up to the next small word, or the one after 哪个."""
     for found in _WHICH.finditer(text):
         kept: list[Term] = []
         at = found.end()
         for term in terms:
             if term.at < at:
                 continue
-            if text[at : term.at].strip(" 个台") or len(kept) > 2:
+            verb = kept and not kept[-1].text.isascii() and not term.text.isascii()
+            if text[at : term.at].strip(" 个台") or len(kept) > 2 or verb:
                 break
             kept.append(term)
             at = term.at + len(term.text)

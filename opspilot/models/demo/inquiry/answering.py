@@ -2,7 +2,8 @@
 
 from opspilot.models.demo.inquiry.aims import Aim, Sought, Want
 from opspilot.models.demo.inquiry.choosing import Choice
-from opspilot.models.demo.inquiry.measuring import PEOPLE, Part
+from opspilot.models.demo.inquiry.meanings import PEOPLE
+from opspilot.models.demo.inquiry.measuring import Part
 from opspilot.models.demo.inquiry.paging import Source
 from opspilot.models.demo.inquiry.rows import ENVELOPE_FIELDS, Grid, Row, is_moment, quantity
 from opspilot.models.demo.inquiry.terms import Term, word_stems
@@ -34,7 +35,9 @@ def _answers(name: str, value: str, left: list[Term], sought: Sought) -> float:
     return fit
 
 
-def told(grid: Grid, choice: Choice, left: list[Term], sought: Sought, source: Source, *, asked: bool) -> Part | None:
+def told(
+    grid: Grid, choice: Choice, left: list[Term], sought: Sought, source: Source | None, *, asked: bool
+) -> Part | None:
     """The fields of the chosen rows that answer. `asked`: the call itself named a thing that the question names."""
     rows = choice.rows
     named = bool(choice.met) or grid.single or len(grid.rows) == 1
@@ -51,8 +54,8 @@ def told(grid: Grid, choice: Choice, left: list[Term], sought: Sought, source: S
     fields = tuple(sorted((n for n, fit in scored.items() if fit >= max(0.44, 0.55 * best)), key=lambda n: -scored[n]))[
         :4
     ]
-    own = {*word_stems(source.tool.name), *word_stems(grid.key)}
-    itself = any(term.forms & own for term in sought.dimension) and bool(choice.met)
+    own = {*word_stems(source.tool.name if source else ""), *word_stems(grid.key)}
+    itself = any(term.forms & own for term in sought.dimension) and (bool(choice.met) or asked)
     if not fields and Want.MUCH in sought.wants and grid.single and asked:
         fields, best = tuple(rows[0].numbers), 1.0
     if not fields and not itself:

@@ -10,8 +10,10 @@ from dataclasses import replace
 from opspilot.core.messages import Json
 from opspilot.models.demo.arguments import Wish, fill
 from opspilot.models.demo.case import Case, Proposal, offered
+from opspilot.models.demo.glossary import READING
 from opspilot.models.demo.history import HUMAN_CODES
 from opspilot.models.demo.inquiry.aims import Sought, Want, read_sought
+from opspilot.models.demo.inquiry.comparing import compared, rival_calls, rivals_of, value_calls
 from opspilot.models.demo.inquiry.paging import next_pages, sources_of
 from opspilot.models.demo.inquiry.readings import Reading, readings_of
 from opspilot.models.demo.inquiry.rows import NAMING, Row, is_moment
@@ -25,6 +27,7 @@ from opspilot.models.demo.words import likeness, parts
 _MAX_CALLS = 12
 _MAX_PAGES = 8
 _CLOSE = 0.8
+_LIKELY_TOOLS = 2
 
 
 def best_reading(case: Case, need: Need, sought: Sought) -> Reading | None:
@@ -34,9 +37,26 @@ def best_reading(case: Case, need: Need, sought: Sought) -> Reading | None:
         clear = next(fillings(source.tool, sought), None)
         guessed = clear is None or clear.arguments != source.arguments
         for reading in readings_of(source, sought):
-            empty = guessed and not reading.choice.rows
-            found.append(replace(reading, sure=False, fits=False, score=reading.score - 5.0) if empty else reading)
+            if guessed and not reading.choice.rows:
+                found.append(replace(reading, sure=False, fits=False, score=reading.score - 5.0))
+            else:
+                found.append(_about_this(reading, sought, case.tools))
+    if (side_by_side := compared(sources_of(case.calls(need), case.tools), sought)) is not None:
+        found.append(side_by_side)
     return max(found, key=lambda reading: (reading.sure, reading.score - reading.source.more), default=None)
+
+
+def _about_this(reading: Reading, sought: Sought, tools: tuple[ToolCard, ...]) -> Reading:
+    """Less sure where the question speaks of what another tool is called after, and this one says nothing of it."""
+    topic = word_stems(f"{reading.source.tool.name} {reading.source.tool.description} {reading.grid.key}")
+    shown = topic | word_stems(" ".join((*reading.grid.names, *map(str, reading.source.arguments.values()))))
+    others = word_stems(" ".join(" ".join(w for w in parts(t.name) if w not in READING) for t in tools))
+    strange = [
+        term
+        for term in sought.terms
+        if not term.name and term not in reading.choice.met and term.forms & (others - shown) and not term.kin & shown
+    ]
+    return replace(reading, sure=False, score=reading.score - 1.5 * len(strange)) if strange else reading
 
 
 def sought_of(case: Case, need: Need) -> Sought:
@@ -72,6 +92,7 @@ def among(sought: Sought, tools: tuple[ToolCard, ...]) -> Sought:
 
     return replace(
         sought,
+        spoken=spoken,
         terms=tuple(plain(term) for term in sought.terms),
         dimension=tuple(plain(term) for term in sought.dimension),
     )
@@ -84,27 +105,32 @@ def next_data(need: Need, case: Case) -> Iterator[Proposal]:
     if len(done) >= _MAX_CALLS or any(call.code in HUMAN_CODES for call in done):
         return
     best = best_reading(case, need, sought)
-    if best is not None and (best.sure or (best.choice.rows and not best.fits)) and best.source.more:
-        wanted = sought.whole or not best.fits
-        if wanted and len(best.source.calls) < _MAX_PAGES:
-            pages = [Proposal(need.id, best.source.tool.name, arguments) for arguments in next_pages(best.source)]
-            if fresh := [page for page in pages if not case.made(page.key)]:
-                yield from fresh
-                return
-    if best is not None and (best.sure or best.choice.met):
-        if rest := [p for p in _rest(need, case, best, sought) if not case.made(p.key)]:
-            yield from rest
+    for ways in _stages(need, case, sought, best):
+        if fresh := [way for way in ways if not case.made(way.key)]:
+            yield from fresh
             return
-        if best.source.more and (narrower := [p for p in _narrower(need, best, sought) if not case.made(p.key)]):
-            yield narrower[0]
+
+
+def _stages(need: Need, case: Case, sought: Sought, best: Reading | None) -> Iterator[list[Proposal]]:
+    """What may be done next, the first with anything new wins: all of it is called side by side."""
+    if rivals_of(sought) and not (best and best.sure):
+        for tool, _ in ranked(need.tools, sought)[:_LIKELY_TOOLS]:
+            calls = [Proposal(need.id, tool.name, arguments) for arguments in rival_calls(tool, sought)]
+            yield calls if len(calls) > 1 else []
+    if best is not None:
+        name = best.source.tool.name
+        yield [Proposal(need.id, name, arguments) for arguments in value_calls(best, sought)]
+        astray = bool(best.choice.rows) and not best.fits
+        if (astray or (best.sure and sought.whole)) and len(best.source.calls) < _MAX_PAGES:
+            yield [Proposal(need.id, name, arguments) for arguments in next_pages(best.source)]
+        if best.sure or best.choice.met:
+            yield list(_rest(need, case, best, sought))
+            yield list(_narrower(need, case, best, sought))
+        if best.sure:
             return
-    if best is not None and best.sure:
-        return
     for proposal in (*_repaired(need, case, sought), *_onwards(need, case, sought, best)):
-        if not case.made(proposal.key):
-            yield proposal
-            return
-    yield from _fresh(need, case, sought)
+        yield [proposal]
+    yield list(_fresh(need, case, sought))
 
 
 def _rest(need: Need, case: Case, best: Reading, sought: Sought) -> Iterator[Proposal]:
@@ -117,11 +143,13 @@ def _rest(need: Need, case: Case, best: Reading, sought: Sought) -> Iterator[Pro
         yield Proposal(need.id, reader.name, arguments)
 
 
-def _narrower(need: Need, best: Reading, sought: Sought) -> Iterator[Proposal]:
+def _narrower(need: Need, case: Case, best: Reading, sought: Sought) -> Iterator[Proposal]:
     """The same tool asked for less, when it had more rows than it returned."""
-    for filled in fillings(best.source.tool, sought):
-        if set(filled.arguments.items()) > set(best.source.arguments.items()):
-            yield Proposal(need.id, best.source.tool.name, filled.arguments)
+    for filled in fillings(best.source.tool, sought) if best.source.more else ():
+        way = Proposal(need.id, best.source.tool.name, filled.arguments)
+        if set(filled.arguments.items()) > set(best.source.arguments.items()) and not case.made(way.key):
+            yield way
+            return
 
 
 def _fresh(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:

@@ -34,6 +34,7 @@ def choose(grid: Grid, sought: Sought, without: Iterable[Term] = ()) -> Choice:
     rows: tuple[Row, ...] = grid.rows
     met: set[Term] = set()
     by: list[str] = []
+    named_by: set[str] = set()
     terms = sorted(
         (term for term in sought.terms if term not in skipped), key=lambda term: (not term.name, -len(term.text))
     )
@@ -45,11 +46,16 @@ def choose(grid: Grid, sought: Sought, without: Iterable[Term] = ()) -> Choice:
             continue
         denied = term.denied and not term.name
         chosen = tuple(row for row in rows if any(row.fields.get(f) in held for f, held in hits.items()) != denied)
+        if not chosen and term.name and set(hits) & named_by:
+            chosen = tuple(
+                row for row in grid.rows if row in rows or any(row.fields.get(f) in h for f, h in hits.items())
+            )
         if not chosen and (
             term.name or Aim.COUNT not in sought.aims or not any(row.fields.get(f) for row in rows for f in hits)
         ):
             continue
         rows, met = chosen, met | terms_met
+        named_by |= set(hits) if term.name else set()
         by += hits
     for above, number in sought.bounds:
         field = _bounded(grid, sought)

@@ -70,7 +70,13 @@ def _object(
 
 def _is_thing(node: Mapping[str, Json]) -> bool:
     """Has it enough plain values, its own or in objects of its own, to be one thing?"""
-    return len([name for name in _flat(node) if not set(parts(name)) & ENVELOPE_FIELDS]) > 1
+    own = [
+        n
+        for n, v in node.items()
+        if not (isinstance(v, dict) or (isinstance(v, list) and v and isinstance(v[0], dict | list)))
+    ]
+    told = [name for name in _flat(node) if not set(parts(name)) & ENVELOPE_FIELDS]
+    return len(told) > 1 and any(not set(parts(name)) & ENVELOPE_FIELDS for name in own)
 
 
 def _list(

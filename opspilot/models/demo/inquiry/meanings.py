@@ -19,6 +19,9 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
     {
         **TRANSLATION,
         **_pairs(
+            "工单 ticket issue order; 备件 spare part; 配件 part spare; 零件 part; 进行中 progress running; "
+            "正在进行 progress running; 正在进行中 progress running; 班组 crew team; 班次 shift; 风机 turbine fan; "
+            "消费组 consumer group; 发电 power output; 输出 output; 放 location stored; 存放 location stored; "
             "重启 restart; 重启次数 restart count; 命名空间 namespace; 镜像 image; 节点 node; 主机 host; "
             "主机名 hostname; 机器 machine host instance; 服务器 server host; 实例 instance; 虚拟机 instance "
             "machine vm; 容器 container; 副本 replica; 副本数 replicas; 就绪 ready; 待处理 pending open; 等待 "
@@ -76,7 +79,7 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
             "device; 传感器 sensor; 温度 temperature; 湿度 humidity; 电压 voltage; 功率 power; 电量 battery; "
             "电池 battery; 信号 signal; 固件 firmware; 用户 user; 账号 account user; 账户 account; 客户 "
             "customer client; 租户 tenant; 员工 employee staff; 人 person; 权限 permission role; 角色 role; "
-            "登录 login; 订单 order; 工单 ticket issue; 事件 event incident; 事故 incident; 故障 incident "
+            "登录 login; 订单 order; 事件 event incident; 事故 incident; 故障 incident "
             "fault failure outage; 故障单 incident; 问题 problem issue; 日志 log; 记录 record entry; 服务 "
             "service; 应用 application app; 组件 component; 模块 module; 产品 product; 商品 product item; "
             "名称 name; 名字 name; 标题 title; 描述 description; 备注 note comment; 大小 size; 体积 size; "
@@ -205,3 +208,9 @@ def _kin() -> MappingProxyType[str, frozenset[str]]:
 
 KIN = _kin()
 """Stems that often stand for one another in names of fields and tools."""
+
+PEOPLE = listed(
+    "by user username author owner assignee actor who person name engineer creator operator contact committer "
+    "team lead reporter approver manager reviewer requester member squad"
+)
+"""Words of fields that hold who did something or is responsible."""

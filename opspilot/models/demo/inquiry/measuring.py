@@ -4,11 +4,12 @@ What is computed here is only counted or added up from whole rows; the rest is t
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from opspilot.models.demo.inquiry.aims import Aim, Sought, Want
 from opspilot.models.demo.inquiry.choosing import Choice
+from opspilot.models.demo.inquiry.meanings import PEOPLE
 from opspilot.models.demo.inquiry.paging import Source
 from opspilot.models.demo.inquiry.rows import ENVELOPES, Grid, Row, is_moment, last, quantity
 from opspilot.models.demo.inquiry.terms import Term, word_stems
@@ -16,11 +17,6 @@ from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.measures import UNITS, Measure
 from opspilot.models.demo.words import parts
 
-PEOPLE = listed(
-    "by user username author owner assignee actor who person name engineer creator operator contact committer "
-    "team lead reporter approver manager reviewer requester member squad"
-)
-"""Words of fields that hold who did something or is responsible."""
 _MARKS = listed("id line row pos port pid uid code no number year page index key version offset lineno zip phone")
 
 
@@ -28,7 +24,8 @@ _MARKS = listed("id line row pos port pid uid code no number year page index key
 class Part:
     """One statement. `rows` are its rows, `fields` those that answer, `value` what was counted or added up.
 
-    `label`: whose value it is. `quoted`: the value stands in the result as it is.
+    `label`: whose value it is. `grid`: the table of its rows, when not the reading's own. `quoted`: the value stands in
+    the result as it is.
     """
 
     aim: Aim
@@ -37,6 +34,7 @@ class Part:
     value: str = ""
     label: str = ""
     quoted: bool = False
+    grid: Grid | None = None
 
 
 def count(grid: Grid, choice: Choice, left: list[Term], sought: Sought) -> Part | None:
@@ -47,7 +45,8 @@ def count(grid: Grid, choice: Choice, left: list[Term], sought: Sought) -> Part 
         return None
     numeric = _measure(grid, choice.rows, [t for t in left if not t.name], Measure.ANY) if choice.rows else ""
     named = any(term.name for term in choice.met) or grid.single
-    if numeric and named and len(choice.rows) <= max(sought.many, 1):
+    single_out = len(choice.rows) == 1 < len(grid.rows) and _strong(numeric, left, sought)
+    if numeric and ((named and len(choice.rows) <= max(sought.many, 1)) or single_out):
         return Part(Aim.FIELD, choice.rows, (numeric,), quoted=True)
     if grid.single:
         return None
@@ -71,7 +70,7 @@ def most(grid: Grid, choice: Choice, left: list[Term], sought: Sought, source: S
     if grid.counts:
         fits = any(term.forms & word_stems(grid.key) for term in sought.dimension or left)
         return _ranked(rows, "count", sought) if fits else None
-    dimension = _dimension_field(grid, sought, source)
+    dimension = dimension_field(grid, sought, source)
     measure = _measure(grid, rows, [t for t in left if t not in sought.dimension], Measure.ANY)
     own = not dimension or dimension == grid.naming
     if measure and (own or _strong(measure, left, sought)):
@@ -113,7 +112,7 @@ def _grouped_sum(rows: tuple[Row, ...], field: str, measure: str, sought: Sought
 _OWN_FIELD = 0.9
 
 
-def _dimension_field(grid: Grid, sought: Sought, source: Source) -> str:
+def dimension_field(grid: Grid, sought: Sought, source: Source) -> str:
     """The field that holds what "which …" asks for; the rows' own name when they are of that sort."""
     terms = sought.dimension
     own = word_stems(grid.key if len(grid.key) > 1 and not set(parts(grid.key)) <= ENVELOPES else source.tool.name)
@@ -189,7 +188,7 @@ def extreme(grid: Grid, rows: tuple[Row, ...], left: list[Term], sought: Sought,
         name = numeric[0] if len(numeric) == 1 else ""
     if not name:
         return None
-    dimension = _dimension_field(grid, sought, source)
+    dimension = dimension_field(grid, sought, source)
     repeated = dimension and dimension != grid.naming and len({r.fields.get(dimension) for r in rows}) < len(rows)
     if repeated and sought.measure in {Measure.AMOUNT, Measure.ANY} and set(parts(name)) & UNITS[Measure.AMOUNT]:
         return _grouped_sum(rows, dimension, name, sought)
@@ -220,3 +219,12 @@ def together(aim: Aim, grid: Grid, rows: tuple[Row, ...], left: list[Term], soug
 
 def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def compare(grid: Grid, rivals: Iterable[Term], rows_of: Callable[[Term], tuple[Row, ...]]) -> tuple[Part, ...]:
+    """How many rows speak of each of the things that are set against each other; empty unless all of them occur."""
+    counted = [(rival, rows_of(rival)) for rival in rivals]
+    if not all(rows for _, rows in counted):
+        return ()
+    counted.sort(key=lambda entry: -len(entry[1]))
+    return tuple(Part(Aim.COMPARE, rows, (), str(len(rows)), rival.text, grid=grid) for rival, rows in counted)

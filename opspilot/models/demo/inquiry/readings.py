@@ -3,12 +3,12 @@
 Chooses among what the parts offer; makes no calls and writes no text.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opspilot.models.demo.inquiry.aims import Aim, Sought, Want
 from opspilot.models.demo.inquiry.answering import spoken, told
 from opspilot.models.demo.inquiry.choosing import Choice, choose
-from opspilot.models.demo.inquiry.measuring import Part, count, extreme, most, together
+from opspilot.models.demo.inquiry.measuring import Part, compare, count, extreme, most, together
 from opspilot.models.demo.inquiry.paging import Source
 from opspilot.models.demo.inquiry.rows import Grid
 from opspilot.models.demo.inquiry.terms import Term, word_stems
@@ -71,7 +71,7 @@ def _reading(source: Source, grid: Grid, sought: Sought) -> Reading:
     choice = choose(grid, sought, asked | context | (nouns if len(nouns) < len(sought.terms) else set()))
     met = asked | context | choice.met
     left = [term for term in sought.terms if term not in met]
-    parts_found = [
+    parts_found = [*_rivals(grid, choice, sought, left)] or [
         part for aim in sought.aims if (part := _part_for(aim, grid, choice, left, sought, source)) is not None
     ]
     fields = {name for part in parts_found for name in part.fields}
@@ -95,9 +95,21 @@ def _reading(source: Source, grid: Grid, sought: Sought) -> Reading:
     told_all = columns | topic | described | word_stems(" ".join(grid.above))
     lost = [term for term in left if term not in shown and not term.meets(told_all)]
     heard = len(lost) <= max(1, len(sought.terms) // 4)
-    complete = len(parts_found) == len(sought.aims)
+    complete = len(parts_found) >= len(sought.aims)
     score += 3.0 * complete - 2.5 * len(unmet)
     return Reading(source, grid, tuple(parts_found), score, complete and heard and not unmet, choice, not unmet)
+
+
+def _rivals(grid: Grid, choice: Choice, sought: Sought, left: list[Term]) -> tuple[Part, ...]:
+    """Two things side by side: the rows of each counted, or, where each is one row, what that row says."""
+    if Aim.COMPARE not in sought.aims or grid.single or grid.lines:
+        return ()
+    without = [term for term in sought.terms if term in choice.met and not term.name]
+    found = compare(grid, sought.names, lambda rival: choose(grid, replace(sought, terms=(rival, *without))).rows)
+    if any(len(part.rows) > 1 for part in found) or not found:
+        return found
+    rows = tuple(row for part in found for row in part.rows)
+    return tuple(filter(None, (told(grid, replace(choice, rows=rows), left, sought, None, asked=True),)))
 
 
 def _is_month(term: Term, sought: Sought) -> bool:
@@ -109,7 +121,7 @@ def _is_month(term: Term, sought: Sought) -> bool:
 def _part_for(aim: Aim, grid: Grid, choice: Choice, left: list[Term], sought: Sought, source: Source) -> Part | None:
     if grid.lines and not (aim is Aim.EXTREME and sought.measure is Measure.TIME and "time" in grid.names):
         return spoken(grid, left, sought) if aim is Aim.FIELD or Want.WHY in sought.wants else None
-    asked = any(term.name for term in _asked(source, sought))
+    asked = bool(_asked(source, sought))
     if aim is Aim.COUNT:
         return count(grid, choice, left, sought)
     if not choice.rows or (grid.single and aim is not Aim.FIELD and any(not g.single for g in source.grids)):

@@ -112,7 +112,7 @@ def _naming(grid: Grid) -> str:
         elif about and plain and len(words) == 1:
             kind = 2
         elif plain and words[-1:] and words[-1] in IDS and not about:
-            kind = 2 if grid.single else 4
+            kind = 2 if grid.single else 1 if name == grid.names[0] else 4
         elif (
             plain
             and values

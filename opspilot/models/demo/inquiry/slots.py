@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from opspilot.core.messages import Json
 from opspilot.models.demo.arguments import allowed, time_value
 from opspilot.models.demo.inquiry.aims import Aim, Sought, Want
-from opspilot.models.demo.inquiry.meanings import NOISE_ENGLISH
+from opspilot.models.demo.inquiry.meanings import NOISE_ENGLISH, PEOPLE
 from opspilot.models.demo.inquiry.paging import page_sizes, turns
 from opspilot.models.demo.inquiry.terms import Term, word_stems
 from opspilot.models.demo.measures import Measure, Superlative
@@ -32,7 +32,7 @@ class Filled:
 _PLAIN_PARTS = {
     stem(word) for word in ("id", "ids", "name", "key", "code", "number", "no", "uid", "slug", "title", "exact")
 }
-_SURE, _LIKELY = 2.0, 1.0
+_SURE, _LIKELY, _BARE = 2.0, 1.0, -2.0
 
 
 def nouns(parameter: Parameter, tool: ToolCard) -> frozenset[str]:
@@ -52,6 +52,8 @@ def fillings(tool: ToolCard, sought: Sought, known: Mapping[str, str] | None = N
         if filled is not None and filled.arguments not in seen:
             seen.append(filled.arguments)
             yield filled
+    if seen and not known and not any(p.required for p in tool.parameters) and (sizes := page_sizes(tool)) not in seen:
+        yield Filled(sizes, _BARE)
 
 
 def _filled(tool: ToolCard, sought: Sought, known: Mapping[str, str], *, bold: bool) -> Filled | None:
@@ -169,7 +171,11 @@ def says(value: str, sought: Sought) -> bool:
         form for term in sought.terms if not (term.denied or _only_tells_when(term, value)) for form in term.forms
     )
     heard = {stem(word) for word in re.findall(r"[a-z]+", sought.text.lower()) if word in NOISE_ENGLISH}
-    return {stem(word) for word in parts(value)} <= said | heard and not set(parts(value)) <= NOISE_ENGLISH
+    words = [word for word in parts(value) if word not in _SMALL]
+    return {stem(word) for word in words} <= said | heard and not set(words) <= NOISE_ENGLISH
+
+
+_SMALL = frozenset({"in", "of", "to", "at", "the", "on", "for"})
 
 
 def _only_tells_when(term: Term, value: str) -> bool:
@@ -218,7 +224,7 @@ def _beside(term: Term, about: frozenset[str], sought: Sought) -> float:
     at = terms.index(term)
     best = 0.0
     for other in terms[max(0, at - 1) : at + 2]:
-        if other is term or (other.name and not other.forms & about):
+        if other is term or (other.name and not other.forms & about) or (other in sought.dimension and not term.name):
             continue
         first, second = sorted((term, other), key=lambda t: t.at)
         gap = sought.text[first.at + len(first.text) : second.at].strip("\"'`“”「」")
@@ -237,6 +243,8 @@ _WIDEST = 14
 def _name_for(parameter: Parameter, tool: ToolCard, sought: Sought, used: set[Term], *, bold: bool) -> _Found:
     """The name in the question that this parameter takes."""
     about = nouns(parameter, tool)
+    if Want.WHO in sought.wants and set(parts(parameter.name)) & PEOPLE and not parameter.required:
+        return _NOTHING
     vocabulary = word_stems(tool.name) | word_stems(parameter.name)
     scored: list[tuple[float, int, Term]] = []
     if aliases := [value for value in sought.also if exemplified(parameter, value) or _fits(parameter, value)]:
@@ -247,6 +255,8 @@ def _name_for(parameter: Parameter, tool: ToolCard, sought: Sought, used: set[Te
             or (term.text.isdigit() and not parameter.pattern)
             or (not term.name and term.forms & vocabulary)
         ):
+            continue
+        if not term.name and (term.forms & sought.spoken or _has_digits(parameter)):
             continue
         if allowed(parameter, term.text) is None or (parameter.pattern and not _fits(parameter, term.text)):
             continue
@@ -264,6 +274,14 @@ def _name_for(parameter: Parameter, tool: ToolCard, sought: Sought, used: set[Te
     text = _whole_name(term, sought) if not parameter.pattern else term.text
     sure = fit if term.name or fit >= _SURE else fit - _SURE
     return allowed(parameter, text), sure, {t for t in sought.terms if t.text in text}
+
+
+_WITH_DIGITS = re.compile(r"(?i)(?:such as|like|e\.g\.|for example|例如|比如|如)\s*['\"`]?[\w.-]*\d")
+
+
+def _has_digits(parameter: Parameter) -> bool:
+    """Does its example show that its values hold digits?"""
+    return _WITH_DIGITS.search(parameter.description) is not None
 
 
 def _whole_name(term: Term, sought: Sought) -> str:

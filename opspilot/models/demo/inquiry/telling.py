@@ -1,6 +1,7 @@
 """Writing what the rows say: the direct answer with where it stands, and below it the rows themselves."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from opspilot.models.demo.case import Case
 from opspilot.models.demo.grounding import Sheet, one_line, short
@@ -33,6 +34,12 @@ def lead_data(need: Need, case: Case, sheet: Sheet) -> bool:
 def _tell(part: Part, best: Reading, sought: Sought, sheet: Sheet) -> None:
     if part.aim is Aim.COUNT:
         _count(part, best, sheet)
+    elif part.aim is Aim.COMPARE:
+        sheet.write(
+            "counted_for",
+            own={"label": one_line(part.label), "count": part.value, "tool": f"`{best.source.tool.name}`"},
+        )
+        _examples(part.rows, replace(best, grid=part.grid or best.grid), sheet)
     elif part.aim in {Aim.MOST, Aim.SUM, Aim.MEAN}:
         _computed(part, best, sheet)
     else:
