@@ -15,6 +15,7 @@ from opspilot.core.calls import canonical_json
 from opspilot.core.contract import Status
 from opspilot.core.entries import Entry, Kind, NewEntry
 from opspilot.core.errors import JournalConflict, JournalError, StaleRun
+from opspilot.core.ghosts import ended_behind_our_back, ghost_key
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.ports import Draft, Journal, Leftovers
@@ -83,10 +84,10 @@ class SqlJournal(Journal):
         """Write entries in one transaction and update the read models. A key that is there keeps its first content.
 
         Returns the entries as they stand, one for each given. Raises `StaleRun` when `run` isn't the session's current
-        one, and `JournalConflict` when a `run.started` or `user.message` is there with other content; either writes
-        nothing. `overflow` are whole texts of trimmed results by reference; the first text of a reference stays.
-        With `whole` the entries belong together: when the first one's key is there already nothing is written, and what
-        is returned is that first entry alone.
+        one or was ended by `end_ghost`, and `JournalConflict` when a `run.started` or `user.message` is there with
+        other content; either writes nothing. `overflow` are whole texts of trimmed results by reference; the first text
+        of a reference stays. With `whole` the entries belong together: when the first one's key is there already
+        nothing is written, and what is returned is that first entry alone.
         """
         for new in entries:
             _need_zone(new.at, f"The time of entry {new.key}")
@@ -94,7 +95,9 @@ class SqlJournal(Journal):
             row = _lock(connection, session)
             if row is None or row["current_run"] != run:
                 raise _stale(session, run, None if row is None else row["current_run"])
-            known = reading.find(connection, session, [new.key for new in entries])
+            known = reading.find(connection, session, [ghost_key(run), *(new.key for new in entries)])
+            if ghost_key(run) in known:
+                raise _ended(session, run)
             if whole and entries and entries[0].key in known:
                 _need_same(known[entries[0].key], entries[0])
                 return (known[entries[0].key],)
@@ -110,6 +113,24 @@ class SqlJournal(Journal):
                 _write(connection, session, run, fresh)
             _write_overflow(connection, session, overflow or {})
         return tuple(known[new.key] for new in entries)
+
+    def end_ghost(self, session: str, run: str, at: datetime) -> bool:
+        """Record that Temporal ended this run behind our back: it is done, and its questions leave the inbox.
+
+        For a client that has just been told by Temporal that the session's latest execution has this run's id as its
+        first and is closed; that it can't be found proves nothing. Nothing of such a run is written any more, not even
+        by an activity that is still at work (`StaleRun`); its open calls are left to the next run's repair. Idempotent:
+        False, and nothing is written, when the run has stopped, isn't the session's current one or isn't there.
+        """
+        _need_zone(at, f"The end of run {run}")
+        with self._database.write() as connection:
+            row = _lock(connection, session)
+            if row is None or row["current_run"] != run or row["status"] == Status.DONE:
+                return False
+            _write(
+                connection, session, run, [_numbered(ended_behind_our_back(run, at), session, run, row["last_seq"] + 1)]
+            )
+            return True
 
     def find(self, session: str, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries among these keys that exist."""
@@ -277,6 +298,10 @@ def _stale(session: str, run: str, current: str | None) -> StaleRun:
     if current is None:
         return StaleRun(f"Session {session} isn't in this journal, so nothing of its run {run} can be written.")
     return StaleRun(f"Run {run} of session {session} has been replaced by run {current}; it may not write any more.")
+
+
+def _ended(session: str, run: str) -> StaleRun:
+    return StaleRun(f"Run {run} of session {session} was ended outside OpsPilot; it may not write any more.")
 
 
 def _numbered(new: NewEntry, session: str, run: str, seq: int) -> Entry:

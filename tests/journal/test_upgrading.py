@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,7 +99,7 @@ def test_it_is_written_on_as_if_it_had_always_been_so(upgraded: SqlJournal) -> N
 
 
 def test_it_has_the_tables_of_a_new_journal(upgraded: SqlJournal, old: Path, tmp_path: Path) -> None:
-    def layout(file: Path) -> dict[str, object]:
+    def layout(file: Path) -> Mapping[str, object]:
         engine = create_engine(f"sqlite:///{file}")
         seen = inspect(engine)
         found = {
