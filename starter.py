@@ -260,6 +260,7 @@ def doctor(
     json: AsJson = False,
     fix: Annotated[bool, typer.Option("--fix", help=text("help.fix"))] = False,
     model: Annotated[bool, typer.Option("--model", help=text("help.model"))] = False,
+    notify: Annotated[bool, typer.Option("--notify", help=text("help.notify"))] = False,
 ) -> int:
     """Say what is configured, reachable and missing, and what to do about it."""
     from opspilot.cli.doctor import examine, report
@@ -270,6 +271,10 @@ def doctor(
         from opspilot.probing import examine_models
 
         findings = examine_models(settings)
+    elif notify:
+        from opspilot.cli.channel_trial import try_channels
+
+        findings = try_channels(settings, os.environ)
     else:
         # Who only looks starts nothing.
         endpoint = _endpoint(settings, local=local, asking=fix) if local or fix else remembered(settings)

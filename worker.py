@@ -4,6 +4,7 @@ It drains on SIGTERM, and refuses to start, in a sentence, without a server, sea
 """
 
 import asyncio
+import os
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from activities.notifying import NotifyingActivities
 from activities.prompt import system_prompt
 from activities.tools import ToolActivities
 from opspilot.approval_key import approval_key
+from opspilot.channels import build_channels
 from opspilot.choosing import ChosenModels
 from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.ports import Journal, Models
@@ -46,12 +48,13 @@ def build_worker(client: Client, settings: Settings, journal: Journal, models: M
     policy = settings.policy.as_policy()
     tools = ToolRuntime(build_registry(settings.tools, place), policy)
     prices = {name: price.as_price() for name, price in settings.prices.items()}
-    keeping = JournalActivities(journal, tools, models, system_prompt(), prices)
+    channels = build_channels(settings, os.environ)
+    keeping = JournalActivities(journal, tools, models, system_prompt(), prices, notifies=bool(channels))
     thinking = ModelActivities(journal, tools, models)
     acting = ToolActivities(journal, tools)
     answering = AnswerActivities(journal, tools, key)
     asking = AskingActivities(journal, policy.terms)
-    notifying = NotifyingActivities(journal, ())
+    notifying = NotifyingActivities(journal, channels, redact)
     return Worker(
         client,
         task_queue=settings.temporal.task_queue,
@@ -109,6 +112,7 @@ async def check() -> None:
     settings = load_settings()
     approval_key(settings, local=settings.web.mode == "local")
     ChosenModels(settings)
+    build_channels(settings, os.environ)
     journal = SqlJournal(settings.journal)
     try:
         build_registry(settings.tools, ToolPlace(base=settings.base, state=settings.state_dir, journal=journal))

@@ -31,6 +31,8 @@ from opspilot.model_settings import (
     resolve_models,
 )
 from opspilot.sections.approvals import ApprovalSettings, resolve_approvals
+from opspilot.sections.budget import BudgetSettings, refuse_costs_without_prices
+from opspilot.sections.notify import NotifySettings, refuse_secrets_of_webhooks, resolve_notify
 from opspilot.sections.policy import PolicySettings, refuse_contradictions
 from opspilot.sections.secrets_in_file import refuse_secrets_in_file
 from opspilot.sections.section import Section, Word
@@ -133,6 +135,7 @@ class Settings(BaseSettings):
     approvals: ApprovalSettings = ApprovalSettings()
     token: SecretStr | None = None
     state_dir: Path = Field(default_factory=lambda: user_state_path("opspilot"))
+    notify: NotifySettings = NotifySettings()
     journal: str = Field(default="", repr=False)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -234,6 +237,7 @@ def _read(path: Path) -> dict[str, Any]:
     refuse_secrets_in_file(table, path)
     return table
 
+    refuse_secrets_of_webhooks(table, path)
 
 def _resolve(settings: Settings, origin: Origin) -> Settings:
     """Make paths absolute, fetch the key, and refuse what only the whole can show to be wrong."""
@@ -259,6 +263,7 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
             "state_dir": state_dir,
             "journal": _resolve_journal(settings.journal, base, origin) or f"sqlite:///{state_dir / 'journal.sqlite'}",
         }
+            "notify": resolve_notify(settings.notify, base, origin),
     )
     resolved._base, resolved._file = base, origin.file  # noqa: SLF001 (made here, frozen from here on)
     return resolved

@@ -20,7 +20,6 @@ from activities.answers import AnswerActivities
 from activities.asking import AskingActivities
 from activities.journal import JournalActivities
 from activities.model import ModelActivities
-from activities.notifying import NotifyingActivities
 from activities.tools import ToolActivities
 from opspilot.core import contract, decisions, events, loop
 from opspilot.core.interrupts import Answer
@@ -31,6 +30,7 @@ from opspilot.core.terms import RungKind
 from workflows import bounds, door
 from workflows.details import details, open_questions, run_status
 from workflows.failing import failure
+from workflows.telling import Telling
 
 Outcome = TypeVar("Outcome")
 
@@ -56,16 +56,18 @@ class AgentWorkflow:
         self._limits = request.limits
         self._state = request.carried or RunState()
         self._run = workflow.info().first_execution_run_id
-        self._told: set[str] = set()
+        self._telling = Telling()
 
     @workflow.run
     async def run(self, request: contract.RunRequest) -> contract.RunResult:
         """Decide, perform, repeat. Ends with a reason that a person can read, whatever happens."""
-        del request
+        for order in request.untold:
+            self._notify(order)
         while True:
             decision = loop.decide(self._state, self._limits)
             workflow.set_current_details(details(workflow.info().workflow_id, self._state, decision))
             if isinstance(decision, decisions.End):
+                await self._wait(lambda: bool(self._state.inbox) or self._telling.lets_go(self._state))
                 await self._wait(workflow.all_handlers_finished)
                 if not self._state.inbox:
                     break
@@ -74,7 +76,8 @@ class AgentWorkflow:
                 continue
             if self._history_is_long(decision):
                 await self._wait(workflow.all_handlers_finished)
-                workflow.continue_as_new(replace(self._request, carried=replace(self._state, steps_here=0)))
+                carried, untold = replace(self._state, steps_here=0), self._telling.pending
+                workflow.continue_as_new(replace(self._request, carried=carried, untold=untold))
             try:
                 await self._perform(decision)
             except ActivityError as error:
@@ -291,9 +294,7 @@ class AgentWorkflow:
         due = [DUE_AT.value_set(datetime.fromtimestamp(min(expiries), UTC))] if expiries else []
         workflow.upsert_search_attributes([*attributes, *due])
         for question in questions:
-            if question.interrupt not in self._told:
-                self._told.add(question.interrupt)
-                self._notify(contract.Notify(self._run, contract.Notice.ASKED, question.interrupt))
+            self._notify(contract.Notify(self._run, contract.Notice.ASKED, question.interrupt))
         heard = await self._wait(
             lambda: bool(self._state.answers) or self._stopping or workflow.info().is_continue_as_new_suggested(),
             None if until is None else max(0.0, until - _now()),
@@ -330,10 +331,7 @@ class AgentWorkflow:
     def _notify(self, order: contract.Notify) -> None:
         """Have people told. The run doesn't wait for it, and doesn't mind when it fails."""
         if self._state.notifies:
-            handle = workflow.start_activity_method(
-                NotifyingActivities.notify, order, **bounds.notification(f"{order.notice} {order.interrupt}".strip())
-            )
-            handle.add_done_callback(_looked_at)
+            self._telling.tell(order)
 
     async def _close(self, reason: StopReason, messages: tuple[contract.UserMessage, ...]) -> None:
         state = self._state
@@ -414,12 +412,6 @@ class AgentWorkflow:
             steps=state.steps_now,
             usage=state.usage,
         )
-
-
-def _looked_at(handle: "asyncio.Task[contract.Done]") -> None:
-    """A task whose error nobody looks at complains when it is forgotten."""
-    if not handle.cancelled():
-        handle.exception()
 
 
 def _now() -> float:

@@ -86,10 +86,13 @@ def tool(call: CallState, seconds: float) -> Bounds:
 
 
 def notification(summary: str) -> Bounds:
-    """Telling people: a few attempts within minutes, and then the journal says that it did not work."""
+    """Telling people: a few attempts within minutes, and then the journal says that it did not work.
+
+    It may wait for a worker as long as the rest of the run.
+    """
     return Bounds(
         start_to_close_timeout=timedelta(seconds=60),
-        schedule_to_close_timeout=timedelta(minutes=30),
+        schedule_to_close_timeout=timedelta(days=1),
         retry_policy=RetryPolicy(
             initial_interval=timedelta(seconds=2), backoff_coefficient=4.0, maximum_attempts=ATTEMPTS
         ),

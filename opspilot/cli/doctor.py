@@ -11,6 +11,7 @@ from pathlib import Path
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from opspilot.channels import build_webhook
 from opspilot.cli.folding import printable
 from opspilot.cli.jsonlines import json_line
 from opspilot.client import OpsPilot
@@ -18,6 +19,7 @@ from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Principal
 from opspilot.journal.store import SqlJournal
 from opspilot.model_settings import ModelSettings
+from opspilot.notifying.webhook import public_address
 from opspilot.settings import FILE_NAME, Settings
 from opspilot.temporal import connect, register_search_attributes, require_search_attributes
 from opspilot.texts.language import text
@@ -50,6 +52,8 @@ async def examine(
     journal = _journal(settings)
     yield journal if isinstance(journal, Finding) else Finding("journal", True, text("doctor.journal", id=journal.id))
     for finding in await asyncio.to_thread(lambda: list(_tools(settings, repair=repair))):
+        yield finding
+    for finding in _channels(settings):
         yield finding
     try:
         client = await connect(address)
@@ -157,6 +161,25 @@ def _documents(name: str, folder: Path, state: Path, *, repair: bool) -> Finding
     problems = "".join(f"\n{problem}" for problem in found.problems)
     indexed = text("doctor.documents.indexed", count=found.documents, folder=folder)
     return Finding(f"tool {name}", ok=bool(found.documents), text=indexed + problems)
+
+
+def _channels(settings: Settings) -> Iterator[Finding]:
+    """Who is told that a run waits. Of an address only what is no secret is shown."""
+    notify = settings.notify
+    if not notify.webhooks and not notify.commands:
+        yield Finding("notify", ok=True, text=text("doctor.notify.none"))
+    for webhook in notify.webhooks:
+        try:
+            channel = build_webhook(webhook, notify)
+        except OpsPilotError as error:
+            yield Finding(f"notify {webhook.name}", ok=False, text=str(error), fix=text("doctor.notify.fix"))
+            continue
+        where = text("doctor.notify.webhook", where=public_address(channel.url))
+        signed = text("doctor.notify.signed") if channel.key else ""
+        yield Finding(f"notify {webhook.name}", ok=True, text=where + signed)
+    for command in notify.commands:
+        said = text("doctor.notify.command", command=command.command[0])
+        yield Finding(f"notify {command.name}", ok=True, text=said)
 
 
 async def _search_attributes(client: Client, *, repair: bool) -> Finding:

@@ -79,13 +79,14 @@ class Mode:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Starts a run. `carried` is set by continue-as-new alone."""
+    """Starts a run. `carried` and `untold` (notifications that were on their way) are set by continue-as-new alone."""
 
     user: Principal
     limits: Limits = Limits()
     mode: Mode = Mode()
     carried: RunState | None = None
 
+    untold: tuple["Notify", ...] = ()
 
 @dataclass(frozen=True)
 class RunResult:
@@ -331,7 +332,7 @@ class Climb:
 
 
 class Notice(StrEnum):
-    """What people are told of, wherever they are."""
+    """What people are told of, wherever they are; with `test` of nothing, by who wonders whether they would be."""
 
     ASKED = "asked"
     REMINDED = "reminded"
@@ -345,6 +346,7 @@ class Notify:
     """`notify`: tell people. `interrupt` names the question; for `budget` it is empty, and `text` says what is up."""
 
     run: str
+    TEST = "test"
     notice: Notice
     interrupt: str = ""
     text: str = ""

@@ -115,10 +115,12 @@ class Leftovers:
 class Notification:
     """What people are told: that a question waits, and where. Never arguments, which may be nobody else's business.
 
-    `reason` is the question's sentence, redacted; `due` an ISO time, empty when it never expires.
+    `reason` is the question's sentence, redacted; `due` an ISO time, empty when it never expires. By `id`, which is the
+    same for each attempt, a receiver knows what it was told already.
     """
 
     notice: Notice
+    id: str
     session: str
     interrupt: str
     reason: str

@@ -93,7 +93,7 @@ class Desk:
                 AnswerActivities(self.journal, self.tools, self.key).judge,
                 asking.ask_to_go_on,
                 asking.climb,
-                NotifyingActivities(self.journal, self.channels).notify,
+                NotifyingActivities(self.journal, self.channels, self.tools.redact).notify,
             ],
             max_cached_workflows=self.cached_workflows,
             max_heartbeat_throttle_interval=timedelta(seconds=1),

@@ -1,5 +1,6 @@
 """English. The same keys and placeholders as `chinese.py`; `{program}` is there for each of them."""
 
+from opspilot.texts.english_notify import ENGLISH_NOTIFY
 from opspilot.texts.english_policy import ENGLISH_POLICY
 from opspilot.texts.english_web import ENGLISH_WEB
 
@@ -411,3 +412,4 @@ ENGLISH: dict[str, str] = {
     **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }
+    **ENGLISH_NOTIFY,

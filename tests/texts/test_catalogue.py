@@ -17,13 +17,14 @@ from opspilot.texts.english import ENGLISH
 from opspilot.texts.language import CATALOGUE, Language, call_program, counted, language_of, speak, text
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("access", "cli", "sections", "web")
+FOLDERS = ("access", "cli", "notifying", "sections", "web")
 SPEAKING = (
     "starter.py",
     *(
         f"opspilot/{name}.py"
         for name in (
             "approval_key",
+            "channels",
             "client",
             "embedded",
             "keeping",

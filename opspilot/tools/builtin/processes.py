@@ -13,14 +13,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
+from opspilot.child_environment import child_environment
+
 MAX_OUTPUT_BYTES = 8 * 1024
 _FLOOD_BYTES = 64 * 1024 * 1024
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_SECRET_NAME = re.compile(
-    r"(?i)^OPSPILOT|^TEMPORAL_|TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|(?:^|_)(?:KEYS?|PASS|DSN)(?:_|$)"
-)
-_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
-"""A password inside an address, as in `postgres://user:password@host`."""
 _POLL_SECONDS = 0.05
 _TERMINATE_SECONDS = 3.0
 
@@ -87,15 +84,6 @@ def run_process(
                 ended = ""
         status = process.returncode if not ended else None
         return Outcome(status, _end_of(output), time.monotonic() - began, ended)
-
-
-def child_environment(ours: Mapping[str, str], passed: Sequence[str]) -> dict[str, str]:
-    """Our environment without what is ours alone or looks like a secret, but for the names in `passed`."""
-    return {
-        name: value
-        for name, value in ours.items()
-        if name in passed or not (_SECRET_NAME.search(name) or _SECRET_VALUE.search(value))
-    }
 
 
 def _filled(argument: str, values: Mapping[str, str]) -> str:
