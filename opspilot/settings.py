@@ -133,9 +133,9 @@ class Settings(BaseSettings):
     worker: WorkerSettings = WorkerSettings()
     web: WebSettings = WebSettings()
     approvals: ApprovalSettings = ApprovalSettings()
+    notify: NotifySettings = NotifySettings()
     token: SecretStr | None = None
     state_dir: Path = Field(default_factory=lambda: user_state_path("opspilot"))
-    notify: NotifySettings = NotifySettings()
     journal: str = Field(default="", repr=False)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -235,9 +235,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(text("settings.no_toml", path=path, why=error)) from None
     refuse_secrets(table, path)
     refuse_secrets_in_file(table, path)
+    refuse_secrets_of_webhooks(table, path)
     return table
 
-    refuse_secrets_of_webhooks(table, path)
 
 def _resolve(settings: Settings, origin: Origin) -> Settings:
     """Make paths absolute, fetch the key, and refuse what only the whole can show to be wrong."""
@@ -260,10 +260,10 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
             "models": resolve_models(settings.models, model, base, origin),
             "web": resolve_web(settings.web, base, state_dir, origin),
             "approvals": resolve_approvals(settings.approvals, base),
+            "notify": resolve_notify(settings.notify, base, origin),
             "state_dir": state_dir,
             "journal": _resolve_journal(settings.journal, base, origin) or f"sqlite:///{state_dir / 'journal.sqlite'}",
         }
-            "notify": resolve_notify(settings.notify, base, origin),
     )
     resolved._base, resolved._file = base, origin.file  # noqa: SLF001 (made here, frozen from here on)
     return resolved

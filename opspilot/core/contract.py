@@ -85,8 +85,8 @@ class RunRequest:
     limits: Limits = Limits()
     mode: Mode = Mode()
     carried: RunState | None = None
-
     untold: tuple["Notify", ...] = ()
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -339,6 +339,7 @@ class Notice(StrEnum):
     ESCALATED = "escalated"
     EXPIRED = "expired"
     BUDGET = "budget"
+    TEST = "test"
 
 
 @dataclass(frozen=True)
@@ -346,7 +347,6 @@ class Notify:
     """`notify`: tell people. `interrupt` names the question; for `budget` it is empty, and `text` says what is up."""
 
     run: str
-    TEST = "test"
     notice: Notice
     interrupt: str = ""
     text: str = ""

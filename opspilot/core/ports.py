@@ -119,8 +119,8 @@ class Notification:
     same for each attempt, a receiver knows what it was told already.
     """
 
-    notice: Notice
     id: str
+    notice: Notice
     session: str
     interrupt: str
     reason: str

@@ -361,7 +361,7 @@ CHINESE: dict[str, str] = {
     "help.limit": "最多这么多个。",
     "help.model": "向每个已配置的模型提最多三个极小的问题，看看它能做什么。",
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
-    **CHINESE_POLICY,
     **CHINESE_NOTIFY,
+    **CHINESE_POLICY,
     **CHINESE_WEB,
 }

@@ -409,7 +409,7 @@ ENGLISH: dict[str, str] = {
     "help.limit": "At most so many.",
     "help.model": "Ask each configured model at most three tiny questions; see what it can do.",
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
+    **ENGLISH_NOTIFY,
     **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }
-    **ENGLISH_NOTIFY,
