@@ -31,7 +31,6 @@ from opspilot.model_settings import (
     resolve_models,
 )
 from opspilot.sections.approvals import ApprovalSettings, resolve_approvals
-from opspilot.sections.budget import BudgetSettings, refuse_costs_without_prices
 from opspilot.sections.notify import NotifySettings, refuse_secrets_of_webhooks, resolve_notify
 from opspilot.sections.policy import PolicySettings, refuse_contradictions
 from opspilot.sections.secrets_in_file import refuse_secrets_in_file
