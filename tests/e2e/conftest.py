@@ -152,7 +152,8 @@ def running_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         tools = "".join(f'[tools.{name}]\nuse = "tests.e2e.desk_tools:{name}"\n' for name in TOOLS)
         model = f'[model]\nprovider = "openai"\nname = "scripted"\nbase_url = "{server.url}"\n'
         model += '[models.tiny]\nname = "tiny-1"\n'
-        (folder / "opspilot.toml").write_text(f'state_dir = "state"\n{model}{tools}')
+        rules = '[[policy.rules]]\nname = "asks-itself"\ntool = "place"\nverdict = "run"\n'
+        (folder / "opspilot.toml").write_text(f'state_dir = "state"\n{model}{tools}{rules}')
         environment = {**os.environ, "LOGNAME": "dana", "PYTHONWARNINGS": "error", "COLUMNS": "100"}
         for name in ("OPSPILOT_STATE_DIR", "NO_COLOR", "FORCE_COLOR", "TERM"):
             environment.pop(name, None)

@@ -1,4 +1,4 @@
-"""Tools for tests of the command line: two that read, one that fails, and two that ask a person first."""
+"""Tools for tests of the command line: two that read, one that fails, one to agree to, and one that asks by itself."""
 
 import time
 
@@ -28,12 +28,10 @@ def fail() -> str:
     raise ToolError("the disk is full")
 
 
-@tool(effect="write")
-def restart(context: CallContext, service: str) -> str | Interrupt:
+@tool(effect="write", question=lambda service: f"Restarting {service} drops open requests.")
+def restart(service: str) -> str:
     """Restart a service when a person agrees."""
-    if context.approved:
-        return f"restarted {service}"
-    return Interrupt(InterruptType.CONFIRM_RISKY, f"Restarting {service} drops open requests.")
+    return f"restarted {service}"
 
 
 @tool(effect="write")
