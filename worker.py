@@ -49,8 +49,8 @@ def build_worker(client: Client, settings: Settings, journal: Journal, models: M
     tools = ToolRuntime(build_registry(settings.tools, place), policy)
     prices = {name: price.as_price() for name, price in settings.prices.items()}
     channels = build_channels(settings, os.environ)
-    keeping = JournalActivities(journal, tools, models, system_prompt(), prices, notifies=bool(channels))
-    thinking = ModelActivities(journal, tools, models)
+    keeping = JournalActivities(journal, tools, models, system_prompt(), notifies=bool(channels))
+    thinking = ModelActivities(journal, tools, models, settings.budget.as_budget(), prices)
     acting = ToolActivities(journal, tools)
     answering = AnswerActivities(journal, tools, key)
     asking = AskingActivities(journal, policy.terms)

@@ -59,7 +59,7 @@ class AskingActivities:
             order.run,
             interrupt,
             "",
-            {"limit": order.reason.value},
+            _asked_for(order),
             kind=InterruptType.CONFIRM_RISKY,
             reason=order.question,
             asking=Asking("limit", self._terms, started.data["user"]["id"], at),
@@ -99,3 +99,9 @@ class AskingActivities:
         if expires and call is not None:
             entries.append(result_entry(order.run, call, 0, Observation.failure(ErrorCode.APPROVAL_EXPIRED), at))
         self._journal.append(session, order.run, entries, whole=True)
+
+
+def _asked_for(order: AskToGoOn) -> dict[str, Json]:
+    """What an approval is for: so much more of a limit, or each budget up to so much."""
+    more = {} if order.more is None else {"more": order.more}
+    return {"limit": order.reason.value, **more, **{grant.budget.value: grant.up_to for grant in order.grants}}

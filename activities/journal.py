@@ -1,10 +1,9 @@
 """The activities that only keep the record: open a run, give calls that never ran their observation, close a run."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from types import MappingProxyType
 
 from temporalio import activity
 
@@ -13,7 +12,6 @@ from activities.reconciling import what_happened
 from activities.records import message_entries, open_calls, recorded_call
 from opspilot.core.calls import Effect, idempotency_key
 from opspilot.core.contract import CloseRun, Done, Opened, OpenRun, Record, Settle, ToolOutcome
-from opspilot.core.cost import Price
 from opspilot.core.entries import (
     VOID,
     Entry,
@@ -26,6 +24,7 @@ from opspilot.core.entries import (
     tool_started_key,
 )
 from opspilot.core.errors import JournalConflict, JournalError, ModelError
+from opspilot.core.ghosts import ended_behind_our_back
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.messages import Json
 from opspilot.core.observations import ErrorCode, Observation
@@ -51,7 +50,6 @@ class JournalActivities:
         tools: Tools,
         models: Models,
         system_prompt: str,
-        prices: Mapping[str, Price] = MappingProxyType({}),
         *,
         notifies: bool = False,
     ) -> None:
@@ -59,7 +57,6 @@ class JournalActivities:
         self._tools = tools
         self._models = models
         self._system_prompt = system_prompt
-        self._prices = prices
         self._notifies = notifies
 
     @activity.defn
@@ -76,7 +73,7 @@ class JournalActivities:
             )
             now = datetime.now(UTC)
             repairs = [await self._owed(left, ErrorCode.NOT_STARTED, now) for left in leftovers.calls]
-            repairs += [_ended_behind_our_back(run, now) for run in leftovers.runs]
+            repairs += [ended_behind_our_back(run, now) for run in leftovers.runs]
             known = await asyncio.to_thread(
                 self._journal.find,
                 session,
@@ -186,33 +183,24 @@ class JournalActivities:
             if await asyncio.to_thread(self._journal.find, session, [stopped_key(order.run, order.nth)]):
                 # A belated attempt: the run may have gone on, and the calls that are open now are not to be cancelled.
                 return Done()
-            answer, left = await asyncio.to_thread(self._last_word, session, order, now)
-            price = await asyncio.to_thread(self._price, session, order.run)
-            owed = [await self._owed(call, ErrorCode.CANCELLED, now) for call in left]
+            answer = await asyncio.to_thread(self._last_word, session, order, now)
+            entries = await asyncio.to_thread(self._journal.read, session)
+            owed = [await self._owed(call, ErrorCode.CANCELLED, now) for call in open_calls(entries, order.run)]
             said = await asyncio.to_thread(message_entries, self._journal, session, order.messages, now)
             await asyncio.to_thread(
                 self._journal.append,
                 session,
                 order.run,
-                [*owed, *said, _stopped(order, answer, now, price)],
+                [*owed, *said, _stopped(order, answer, now, _cost(entries, order.run))],
             )
         return Done()
 
-    def _price(self, session: str, run: str) -> Price | None:
-        """Of the model that the run began with."""
-        if not self._prices:
-            return None
-        key = started_key(run)
-        started = self._journal.find(session, [key]).get(key)
-        return self._prices.get(str(started.data["model"])) if started else None
-
-    def _last_word(self, session: str, order: CloseRun, now: datetime) -> tuple[str, list[OpenCall]]:
-        """What the run has to say, and the calls that it leaves open."""
-        if not order.step:
-            return "", []
+    def _last_word(self, session: str, order: CloseRun, now: datetime) -> str:
+        """What the run has to say to its last message: nothing when no step was taken for it."""
+        if not order.steps:
+            return ""
         reply = self._no_reply_any_more(session, order, now)
-        answer = str(reply.data["text"]) if order.reason in ENDS_WITH_WORDS else ""
-        return answer, open_calls(self._journal.read(session), order.run)
+        return str(reply.data["text"]) if order.reason in ENDS_WITH_WORDS else ""
 
     def _no_reply_any_more(self, session: str, order: CloseRun, now: datetime) -> Entry:
         """The run's last reply, claimed if it isn't there, so that a call given up on can't land after the end.
@@ -235,7 +223,17 @@ class JournalActivities:
         return last
 
 
-def _stopped(order: CloseRun, answer: str, now: datetime, price: Price | None) -> NewEntry:
+def _cost(entries: Iterable[Entry], run: str) -> float | None:
+    """What the run's replies cost, as far as they say; None when none of them does."""
+    costs = [
+        entry.data["cost"]
+        for entry in entries
+        if entry.run == run and entry.kind is Kind.ASSISTANT_MESSAGE and "cost" in entry.data
+    ]
+    return round(sum(costs), 6) if costs else None
+
+
+def _stopped(order: CloseRun, answer: str, now: datetime, cost: float | None) -> NewEntry:
     data: dict[str, Json] = {
         "stop_reason": order.reason.value,
         "answer": answer,
@@ -243,27 +241,13 @@ def _stopped(order: CloseRun, answer: str, now: datetime, price: Price | None) -
         "steps": order.steps,
         "usage": asdict(order.usage),
     }
-    if price is not None:
-        data["cost"] = price.of(order.usage)
+    if cost is not None:
+        data["cost"] = cost
+    if order.grants:
+        data["grants"] = [reason.value for reason in order.grants]
     return NewEntry(stopped_key(order.run, order.nth), Kind.RUN_STOPPED, now, data)
 
 
 def _is_fresh(known: Entry | None, run: str) -> bool:
     """A message of this very run counts as new again when `open_run` is retried after it had been written."""
     return known is None or known.run == run
-
-
-def _ended_behind_our_back(run: str, now: datetime) -> NewEntry:
-    return NewEntry(
-        key=stopped_key(run, 0),
-        kind=Kind.RUN_STOPPED,
-        at=now,
-        data={
-            "stop_reason": StopReason.INTERNAL_ERROR.value,
-            "answer": "",
-            "message": "This run ended outside OpsPilot (terminated or timed out in Temporal).",
-            "steps": 0,
-            "usage": {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0},
-        },
-        run=run,
-    )

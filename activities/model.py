@@ -3,19 +3,33 @@
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from temporalio import activity
 
+from activities.budgets import Account, Budgets
 from activities.drafts import DraftWriter
 from activities.failures import journal_failures, model_failure
 from activities.heartbeat import heartbeating, own_limit_seconds
 from activities.records import message_entries
+from opspilot.core.budget import Budget
 from opspilot.core.calls import call_name
 from opspilot.core.contract import CallModel, ModelOutcome
 from opspilot.core.conversation import conversation
-from opspilot.core.entries import Entry, Kind, assistant_key, call_key, interrupt_key, result_key, started_key
+from opspilot.core.cost import Price
+from opspilot.core.entries import (
+    Entry,
+    Kind,
+    NewEntry,
+    assistant_key,
+    call_key,
+    interrupt_key,
+    result_key,
+    started_key,
+)
 from opspilot.core.errors import JournalBehind, ModelError, ModelFault
 from opspilot.core.interrupts import Principal
 from opspilot.core.limits import StopReason
@@ -35,12 +49,20 @@ MOST_CALLS = 128
 
 
 class ModelActivities:
-    """Holds the models, the tools that judge their calls, and the journal that remembers both."""
+    """Holds the models, the tools that judge their calls, the journal that remembers both, and what may be spent."""
 
-    def __init__(self, journal: Journal, tools: Tools, models: Models) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        tools: Tools,
+        models: Models,
+        budget: Budget = Budget(),
+        prices: Mapping[str, Price] = MappingProxyType({}),
+    ) -> None:
         self._journal = journal
         self._tools = tools
         self._models = models
+        self._budgets = Budgets(journal, budget, prices)
         self._entries: OrderedDict[str, tuple[Entry, ...]] = OrderedDict()
 
     @activity.defn
@@ -48,7 +70,8 @@ class ModelActivities:
         """Load the conversation, stream the reply, judge each call, and record all of it in one transaction.
 
         A reply that is recorded already is returned as it stands. A failure that another attempt may mend is raised
-        for Temporal to retry; any other ends the run, and is recorded as this step's reply.
+        for Temporal to retry; any other ends the run, and is recorded as this step's reply. With a budget used up the
+        model isn't called and nothing is recorded but the messages; last words are always allowed.
         """
         session = activity.info().workflow_id
         assert session is not None
@@ -58,6 +81,11 @@ class ModelActivities:
                 return recorded
             entries = await asyncio.to_thread(self._receive, session, order)
             principal, request = self._request(order, entries)
+            account = await asyncio.to_thread(
+                self._budgets.account, session, principal.id, order.grants, datetime.now(UTC)
+            )
+        if order.final is None and (refusal := self._budgets.refusal(account)):
+            return refusal
         async with heartbeating():
             reply, more = await self._reply(session, order, request)
             overflow = None
@@ -68,13 +96,28 @@ class ModelActivities:
                 overflow = room.overflow
             with journal_failures():
                 # Judging many calls takes its time, and the event loop serves other runs.
-                lines = await asyncio.to_thread(
-                    reply_entries, order, key, reply, principal, self._tools, datetime.now(UTC), more
-                )
+                lines = await asyncio.to_thread(self._lines, order, key, reply, principal, account, more)
                 await asyncio.to_thread(self._journal.append, session, order.run, lines, overflow, whole=True)
                 outcome = await asyncio.to_thread(self._recorded, session, order, key)
         assert outcome is not None
         return outcome
+
+    def _lines(
+        self,
+        order: CallModel,
+        key: str,
+        reply: ModelReply,
+        principal: Principal,
+        account: Account,
+        more: dict[str, Json],
+    ) -> list[NewEntry]:
+        """All that a reply leaves in the journal."""
+        now = datetime.now(UTC)
+        cost = self._budgets.cost(str(more.get("model", "")), reply.usage)
+        warnings, notice = self._budgets.warnings(account, reply.usage, cost, now, order.step)
+        more |= {} if cost is None else {"cost": cost}
+        more |= {"notice": notice} if notice else {}
+        return [*reply_entries(order, key, reply, principal, self._tools, now, more), *warnings]
 
     async def _reply(self, session: str, order: CallModel, request: ModelRequest) -> tuple[ModelReply, dict[str, Json]]:
         """What the model says, also if it fails for good, and what is to be recorded of the call itself."""

@@ -10,3 +10,6 @@ MOST_SECONDS = 7 * 86_400.0
 
 MOST_GRACE_SECONDS = 86_400.0
 """A day, for a worker that is to stop."""
+
+MOST_WINDOW_SECONDS = 366 * 86_400.0
+"""A year, for what somebody may use within a window of time."""

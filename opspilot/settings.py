@@ -20,7 +20,7 @@ from opspilot.bounds import MOST_GRACE_SECONDS, MOST_STEPS
 from opspilot.core.contract import TASK_QUEUE
 from opspilot.core.cost import Price
 from opspilot.core.errors import UsageError
-from opspilot.core.limits import Limits
+from opspilot.core.limits import Limits, OnLimit
 from opspilot.model_settings import (
     ModelSettings,
     Seconds,
@@ -31,6 +31,7 @@ from opspilot.model_settings import (
     resolve_models,
 )
 from opspilot.sections.approvals import ApprovalSettings, resolve_approvals
+from opspilot.sections.budget import BudgetSettings, refuse_costs_without_prices
 from opspilot.sections.notify import NotifySettings, refuse_secrets_of_webhooks, resolve_notify
 from opspilot.sections.policy import PolicySettings, refuse_contradictions
 from opspilot.sections.secrets_in_file import refuse_secrets_in_file
@@ -80,10 +81,11 @@ class LimitSettings(Section):
     first_message_seconds: Seconds = Limits.first_message_seconds
     # A history has room for 51,200 events, and a step can have several dozen.
     continue_as_new_steps: Annotated[int, Field(gt=0, le=200)] = Limits.continue_as_new_steps
+    on_limit: Literal["stop", "ask"] = Limits.on_limit.value
 
     def as_limits(self) -> Limits:
         """The same as the core knows them."""
-        return Limits(**self.model_dump())
+        return Limits(**self.model_dump() | {"on_limit": OnLimit(self.on_limit)})
 
 
 class LocalSettings(Section):
@@ -126,6 +128,7 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     tools: dict[str, Any] = Field(default_factory=dict, repr=False)
     policy: PolicySettings = PolicySettings()
+    budget: BudgetSettings = BudgetSettings()
     prices: dict[str, PriceSettings] = Field(default_factory=dict)
     local: LocalSettings = LocalSettings()
     temporal: TemporalSettings = TemporalSettings()
@@ -252,6 +255,7 @@ def _resolve(settings: Settings, origin: Origin) -> Settings:
         if not isinstance(tool, dict):
             raise UsageError(text("settings.tool_table", where=origin.where("tools", name), name=name))
     refuse_contradictions(settings.policy, origin)
+    refuse_costs_without_prices(settings.budget, settings.prices, origin)
     model = resolve_model(settings.model, base, origin)
     resolved = settings.model_copy(
         update={

@@ -109,6 +109,8 @@ def _allowed(fault: ErrorDetails) -> tuple[str, str]:
             return text("settings.must.filled"), ""
         case "too_short":
             return text("settings.must.some"), ""
+        case "duration":
+            return text("settings.kind.duration", days=context["days"]), ""
         case "string_pattern_mismatch":
             return text("settings.must.word"), ""
     # pydantic's error types begin with what was wanted: `int_parsing`, `int_type`, `int_from_float`.

@@ -23,7 +23,7 @@ from activities.model import ModelActivities
 from activities.tools import ToolActivities
 from opspilot.core import contract, decisions, events, loop
 from opspilot.core.interrupts import Answer
-from opspilot.core.limits import StopReason, extended, go_on, sentence
+from opspilot.core.limits import StopReason, extended, go_on, more, sentence
 from opspilot.core.messages import Usage
 from opspilot.core.state import RunState
 from opspilot.core.terms import RungKind
@@ -193,7 +193,7 @@ class AgentWorkflow:
             mode=self._request.mode,
             messages=decision.messages,
             final=decision.final,
-            grants=self._state.grants.count(StopReason.BUDGET),
+            grants=self._state.granted,
         )
         handle = workflow.start_activity_method(
             ModelActivities.call_model, order, **bounds.model(decision.step, decision.seconds, final=final)
@@ -308,8 +308,16 @@ class AgentWorkflow:
         )
 
     async def _ask_to_go_on(self, reason: StopReason, nth: int) -> None:
-        detail = self._state.detail if self._state.must_ask else ""
-        order = contract.AskToGoOn(self._run, nth, reason, go_on(reason, self._limits, detail), _now())
+        sought = self._state.sought
+        order = contract.AskToGoOn(
+            run=self._run,
+            nth=nth,
+            reason=reason,
+            question=go_on(reason, self._limits, self._state.detail if sought else ""),
+            at=_now(),
+            more=None if sought else more(reason, self._limits),
+            grants=sought,
+        )
         asked = await self._finish(
             workflow.start_activity_method(
                 AskingActivities.ask_to_go_on, order, **bounds.journal("ask whether to go on")
@@ -345,6 +353,7 @@ class AgentWorkflow:
             step=state.step,
             usage=state.usage,
             messages=messages,
+            grants=state.grants,
         )
         await self._finish(
             workflow.start_activity_method(JournalActivities.close_run, order, **bounds.journal("close"))

@@ -113,15 +113,15 @@ def _use(budget: Budget, name: BudgetName, quota: float, spent: Spent, grants: S
     allowed = max([quota, *(grant.up_to for grant in grants if grant.budget is name)])
     return Use(
         budget=name,
-        used=spent.cost if name.is_cost else spent.tokens,
+        used=round(spent.cost, 6) if name.is_cost else spent.tokens,
         quota=quota,
         allowed=allowed,
-        warn_from=allowed - (1 - budget.warn_at) * quota,
+        warn_from=allowed - quota + budget.warn_at * quota,
     )
 
 
 def sentence(use: Use, session: str, user: str, window_seconds: float) -> str:
-    """How a budget stands, for people: `Session ops-1 has used 1,612,345 of its 2,000,000 tokens.`"""
+    """How a budget stands, for people, such as `Session ops-1 has used 1,612,345 of its 2,000,000 tokens.`."""
     used, allowed = amount(use.budget, use.used), amount(use.budget, use.allowed)
     hours = f"{window_seconds / 3600:g} h"
     return {
@@ -133,7 +133,7 @@ def sentence(use: Use, session: str, user: str, window_seconds: float) -> str:
 
 
 def amount(budget: BudgetName, value: float) -> str:
-    """`1,612,345` tokens, or `12.5` of a currency."""
+    """Such as `1,612,345` tokens, or `12.5` of a currency."""
     if not budget.is_cost:
         return f"{value:,.0f}"
     return f"{value:,.4f}".rstrip("0").rstrip(".")

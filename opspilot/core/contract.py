@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from opspilot.core.budget import Grant
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import Limits, StopReason
@@ -188,7 +189,7 @@ class Opened:
 class CallModel:
     """`call_model`. `final` names the limit that was met: a last turn without tools.
 
-    `grants` is how often a person has agreed to go on although a budget was used up.
+    `grants` are those of people who have agreed to go on although a budget was used up.
     """
 
     run: str
@@ -196,7 +197,7 @@ class CallModel:
     mode: Mode
     messages: tuple[UserMessage, ...] = ()
     final: StopReason | None = None
-    grants: int = 0
+    grants: tuple[Grant, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -225,8 +226,8 @@ class JudgedCall:
 class ModelOutcome:
     """What the workflow needs of a reply. `answer` (cut to size) is there only without calls. `stop` ends the run.
 
-    `refused`: the model was not called, since somebody's budget is used up; a person is asked about it. `notice` is
-    what people should be told of a budget that will be.
+    `refused`: the model was not called, since budgets are used up; `detail` says which, and a person is asked for these
+    grants. `notice` is what people should be told of a budget that soon will be.
     """
 
     usage: Usage
@@ -235,7 +236,7 @@ class ModelOutcome:
     answer: str = ""
     stop: StopReason | None = None
     detail: str = ""
-    refused: bool = False
+    refused: tuple[Grant, ...] = ()
     notice: str = ""
 
 
@@ -310,13 +311,19 @@ class Asked:
 
 @dataclass(frozen=True)
 class AskToGoOn:
-    """`ask_to_go_on`: ask whether the run may go on beyond a limit; the `nth` such question. `at` as in `CloseRun`."""
+    """`ask_to_go_on`: ask whether the run may go on beyond a limit; the `nth` such question. `at` as in `CloseRun`.
+
+    `more` is what is asked for: so many steps, seconds, failures or tokens more; None where nothing is counted. For
+    budgets it is `grants`.
+    """
 
     run: str
     nth: int
     reason: StopReason
     question: str
     at: float
+    more: float | None = None
+    grants: tuple[Grant, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -365,7 +372,8 @@ class CloseRun:
     """`close_run`: write `run.stopped` number `nth`, after everything that the run still owes.
 
     `step` is the last step used: if it has no reply it never gets one. Calls without an observation get `cancelled`.
-    `messages` are recorded unanswered. `at` is the workflow's clock, in seconds since the epoch.
+    `messages` are recorded unanswered. `at` is the workflow's clock, in seconds since the epoch. `grants` names each
+    limit as often as a person has lifted it.
     """
 
     run: str
@@ -377,6 +385,7 @@ class CloseRun:
     step: int
     usage: Usage
     messages: tuple[QueuedMessage, ...] = ()
+    grants: tuple[StopReason, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,14 @@ def answer_ignored_key(run: str, interrupt: str, answer_id: str) -> str:
     return f"{run}/{interrupt}/ignored/{answer_id}"
 
 
+def budget_warned_key(budget: str, allowed: float, period: int) -> str:
+    """`budget/user_tokens/2000000/20423/warned`: once in a session, for each allowance of a budget and each window.
+
+    `period` counts windows since the epoch; a session's own budgets have but one.
+    """
+    return f"budget/{budget}/{allowed:.15g}/{period}/warned"
+
+
 def stopped_key(run: str, nth: int) -> str:
     """`<run>/stopped/<n>`: a run that goes on after a late message stops more than once; the last one counts."""
     return f"{run}/stopped/{nth}"

@@ -67,29 +67,56 @@ class Limits:
 
 
 def extended(limits: Limits, grants: Sequence[StopReason]) -> Limits:
-    """The limits after a person has agreed to go on: each time as much again of what had been used up."""
+    """The limits after a person has agreed to go on: each time as much again of what had been used up.
+
+    Tokens are counted anew instead, since a single call may take many times what is allowed.
+    """
     return replace(
         limits,
         steps=limits.steps * (1 + grants.count(StopReason.MAX_STEPS)),
         active_seconds=limits.active_seconds * (1 + grants.count(StopReason.TIMEOUT)),
-        tokens=limits.tokens * (1 + grants.count(StopReason.BUDGET)),
     )
 
 
-def go_on(reason: StopReason, limits: Limits, detail: str = "") -> str:
-    """The question to a person at a limit. `limits` are those of the run, not extended."""
+def more(reason: StopReason, limits: Limits) -> float | None:
+    """What a person is asked for at a limit: so many steps, seconds, failures in a row or tokens more."""
+    return {
+        StopReason.MAX_STEPS: limits.steps,
+        StopReason.TIMEOUT: limits.active_seconds,
+        StopReason.TOO_MANY_FAILS: limits.failures_in_a_row,
+        StopReason.BUDGET: limits.tokens,
+    }.get(reason)
+
+
+def go_on(reason: StopReason, limits: Limits, budgets: str = "") -> str:
+    """The question to a person at a limit of the run, or when `budgets` are used up, which this says.
+
+    `limits` are those of the run, not extended.
+    """
+    if budgets:
+        return f"{budgets} Go on for as much again?"
+    steps = "1 more step" if limits.steps == 1 else f"{limits.steps} more steps"
     texts = {
-        StopReason.MAX_STEPS: f"The limit of this run is reached. Go on for {limits.steps} more steps?",
+        StopReason.MAX_STEPS: f"The limit of this run is reached. Go on for {steps}?",
         StopReason.TIMEOUT: f"The time of this run is used up. Go on for {limits.active_seconds:g} more seconds?",
         StopReason.TOO_MANY_FAILS: f"{limits.failures_in_a_row} tool calls in a row failed. Go on all the same?",
         StopReason.LOOP_DETECTED: "The same call was made again and again without anything new. Go on all the same?",
         StopReason.BUDGET: f"The budget of this run is used up. Go on for {limits.tokens} more tokens?",
     }
-    return detail or texts[reason]
+    return texts[reason]
+
+
+BUDGETS_USED_UP = "Stopped because a budget is used up."
+"""Why the run ended when it was no limit of its own."""
 
 
 def sentence(reason: StopReason, limits: Limits, detail: str = "") -> str:
-    """Why the run ended, in one sentence for a person. `detail` is a public message of what failed."""
+    """Why the run ended, in one sentence for a person. `detail` is a public message of what failed.
+
+    At `budget` it says which budgets are used up; without it, the run's own is.
+    """
+    if reason is StopReason.BUDGET and detail:
+        return f"{BUDGETS_USED_UP} {detail}"
     tail = f" {detail}" if detail else ""
     texts = {
         StopReason.ANSWERED: "Answered.",

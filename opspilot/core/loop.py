@@ -93,6 +93,9 @@ def _decide_thinking(state: RunState, limits: Limits) -> Decision:
     if state.open_limit_question is not None:
         return wait_for_people(state)
     if state.stop is not None:
+        if not state.steps_now:
+            # A budget was used up before anything could be found out.
+            return _close(state)
         # What is unread is left for after the close: it deserves counters of its own, and tools.
         return Think(state.step, (), state.stop, limits.final_turn_seconds)
     if state.answers:
@@ -176,7 +179,9 @@ def _thought(state: RunState, event: ModelAnswered, limits: Limits) -> RunState:
     if event.final:
         return replace(state, phase=Phase.CLOSING, answer=outcome.answer)
     if outcome.refused:
-        return replace(state, stop=state.stop or StopReason.BUDGET, detail=outcome.detail, must_ask=state.stop is None)
+        if state.stop is not None:
+            return state
+        return replace(state, stop=StopReason.BUDGET, detail=outcome.detail, sought=outcome.refused)
     state = _step_used(state)
     if outcome.calls:
         calls = tuple(_proposed(index, call, event.at) for index, call in enumerate(outcome.calls, start=1))
@@ -259,7 +264,7 @@ def _came_late(state: RunState, _: CameLate, __: Limits) -> RunState:
         ignored_now=0,
         limit_question=None,
         grants=(),
-        must_ask=False,
+        sought=(),
         stop=StopReason.CANCELLED if stopped else None,
         detail="",
         answer="",

@@ -78,6 +78,7 @@ def model_outcome(reply: Sequence[Entry]) -> ModelOutcome:
         answer="" if calls else _cut(data["text"]),
         stop=StopReason(data["stop"]) if data.get("stop") else None,
         detail=data.get("detail", ""),
+        notice=data.get("notice", ""),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
+from opspilot.core.budget import Spent
 from opspilot.core.calls import Verdict
 from opspilot.core.contract import Notice
 from opspilot.core.entries import Entry, NewEntry
@@ -195,3 +196,9 @@ class Journal(Protocol):
 
     def drafts(self, session: str) -> tuple[Draft, ...]:
         """Text that is being produced right now."""
+
+    def spent(self, session: str) -> Spent:
+        """What the replies of all runs of a session have taken, those of the open run included."""
+
+    def spent_by(self, requester: str, since: datetime) -> Spent:
+        """What replies to runs that this person asked for have taken since then, those of open runs included."""

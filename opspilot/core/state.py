@@ -7,6 +7,7 @@ another meaning, and `tests/core/samples` keeps one of each version loadable.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from opspilot.core.budget import Grant
 from opspilot.core.calls import Effect, call_name, limit_interrupt, round_name
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import StopReason
@@ -113,7 +114,8 @@ class RunState:
 
     `clock` is the last moment at which the run looked whether a question has waited too long. `ignored_now` counts
     answers that were no good, `grants` the limits that a person has lifted once, `limits_asked` all that were asked
-    about. `must_ask`: the limit that is met is somebody's budget, about which a person is asked in any case.
+    about. `sought`: budgets are used up, and a person is asked, in any case, to grant so much; `granted` is what people
+    have, for this run.
     """
 
     version: int = STATE_VERSION
@@ -143,7 +145,8 @@ class RunState:
     limit_question: LimitQuestion | None = None
     limits_asked: int = 0
     grants: tuple[StopReason, ...] = ()
-    must_ask: bool = False
+    sought: tuple[Grant, ...] = ()
+    granted: tuple[Grant, ...] = ()
     notifies: bool = False
 
     def name(self, call: CallState) -> str:

@@ -27,7 +27,7 @@ def asks_at_limit(state: RunState, limits: Limits) -> bool:
     return (
         state.limit_question is None
         and state.stop is not StopReason.EXPIRED
-        and (state.must_ask or limits.on_limit is OnLimit.ASK)
+        and (bool(state.sought) or limits.on_limit is OnLimit.ASK)
     )
 
 
@@ -93,9 +93,11 @@ def _limit_answered(state: RunState, question: LimitQuestion, action: AnswerActi
         state,
         detail="",
         limit_question=None,
-        must_ask=False,
+        sought=(),
+        granted=(*state.granted, *state.sought),
         ignored_now=0,
-        grants=(*state.grants, state.stop),
+        grants=state.grants if state.sought else (*state.grants, state.stop),
+        tokens_now=0 if state.stop is StopReason.BUDGET and not state.sought else state.tokens_now,
         failures_now=0 if state.stop is StopReason.TOO_MANY_FAILS else state.failures_now,
         repeats=() if state.stop is StopReason.LOOP_DETECTED else state.repeats,
     )

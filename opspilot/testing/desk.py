@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from temporalio.client import Client, WorkflowHandle
@@ -20,7 +21,9 @@ from activities.model import ModelActivities
 from activities.notifying import NotifyingActivities
 from activities.tools import ToolActivities
 from opspilot.client import Asked, OpsPilot
+from opspilot.core.budget import Budget
 from opspilot.core.contract import Mode, RunResult, RunStatus, Status
+from opspilot.core.cost import Price
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import Limits
@@ -40,6 +43,7 @@ class Desk:
     """Everything that a test needs to ask, answer, stop and look. `folder` gets the journal.
 
     `policy` says what needs a person's agreement; with a `key` answers have to be signed with it; `channels` are told.
+    `budget` and `prices` say what may be spent, and what a model of that name costs.
 
     `cached_workflows` 0 replays each run from its history at every step, as after a restart of the worker.
     """
@@ -56,6 +60,8 @@ class Desk:
         policy: Policy = RUN_ANYTHING,
         key: bytes | None = None,
         channels: Sequence[Channel] = (),
+        budget: Budget = Budget(),
+        prices: Mapping[str, Price] = MappingProxyType({}),
     ) -> None:
         self.client = client
         self.queue = queue
@@ -67,6 +73,8 @@ class Desk:
         self.policy = policy
         self.key = key
         self.channels = channels
+        self.budget = budget
+        self.prices = prices
         self.tools = ToolRuntime(Registry([*tools, *always_there]), policy)
         self.opspilot = OpsPilot(client, self.journal, principal, queue)
 
@@ -88,7 +96,7 @@ class Desk:
                 keeping.record,
                 keeping.settle,
                 keeping.close_run,
-                ModelActivities(self.journal, self.tools, models).call_model,
+                ModelActivities(self.journal, self.tools, models, self.budget, self.prices).call_model,
                 ToolActivities(self.journal, self.tools).run_tool,
                 AnswerActivities(self.journal, self.tools, self.key).judge,
                 asking.ask_to_go_on,

@@ -233,7 +233,7 @@ CHINESE: dict[str, str] = {
     "settings.must.word": "是一个词：只可用字母、数字、_ . : -，最多 100 个",
     "settings.kind.bool": "是 true 或 false",
     "settings.kind.dict": "是一个表",
-    "settings.kind.duration": "是一段时间，如 90s、30m、1h 或 2d，或秒数，大于 0 且最多 7 天",
+    "settings.kind.duration": "是一段时间，如 90s、30m、1h 或 2d，或秒数，大于 0 且最多 {days} 天",
     "settings.kind.finite": "是有限的数",
     "settings.kind.float": "是一个数",
     "settings.kind.int": "是整数",
@@ -268,6 +268,7 @@ CHINESE: dict[str, str] = {
     "settings.key_file.unreadable": "{where} 指向 {path}，它不能作为文本读取。",
     "settings.key_file.empty": "{where} 指向 {path}，它是空的。",
     "settings.model_name": "{where} 不能作模型名：只可用小写字母和数字，其间可有单个 _ . 或 -，最多 200 个。",
+    "settings.budget.prices": "{where} 需要价格：请用 prices.MODEL.input 和 output 写明每个模型一百万 token 的价格。",
     "settings.no_model": "没有模型 {name}。可用的有：{names}。",
     # ---- what a model can do: doctor --model
     "probe.demo": "demo (offline) 按规则规划；没有可询问的模型。",

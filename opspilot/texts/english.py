@@ -265,7 +265,9 @@ ENGLISH: dict[str, str] = {
     "settings.must.word": "a word of letters, digits, '_', '.', ':' and '-', at most 100",
     "settings.kind.bool": "true or false",
     "settings.kind.dict": "a table",
-    "settings.kind.duration": "a time such as 90s, 30m, 1h or 2d, or a number of seconds, above 0 and at most 7 days",
+    "settings.kind.duration": (
+        "a time such as 90s, 30m, 1h or 2d, or a number of seconds, above 0 and at most {days} days"
+    ),
     "settings.kind.finite": "a finite number",
     "settings.kind.float": "a number",
     "settings.kind.int": "a whole number",
@@ -311,6 +313,9 @@ ENGLISH: dict[str, str] = {
     "settings.model_name": (
         "{where} can't be a model's name here: lower case letters and digits, with single '_', '.' or '-' between, at "
         "most 200."
+    ),
+    "settings.budget.prices": (
+        "{where} needs prices: say what a million tokens of each model cost, as prices.MODEL.input and output."
     ),
     "settings.no_model": "There is no model {name}. There are: {names}.",
     # ---- what a model can do: doctor --model

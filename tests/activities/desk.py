@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +14,7 @@ from activities.answers import AnswerActivities
 from activities.journal import JournalActivities
 from activities.model import ModelActivities
 from activities.tools import ToolActivities
+from opspilot.core.budget import Budget
 from opspilot.core.calls import Gate, Verdict, digest
 from opspilot.core.contract import (
     AnswerJudged,
@@ -29,6 +30,7 @@ from opspilot.core.contract import (
     ToolOutcome,
     UserMessage,
 )
+from opspilot.core.cost import Price
 from opspilot.core.entries import Entry, Kind, call_key
 from opspilot.core.interrupts import Answer, AnswerAction, Interrupt, InterruptType, Principal
 from opspilot.core.limits import Limits, StopReason
@@ -76,6 +78,8 @@ class Desk:
     careful: bool = False
     policy: Policy = RUN_ANYTHING
     key: bytes | None = None
+    budget: Budget = field(default_factory=Budget)
+    prices: Mapping[str, Price] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.journal = SqlJournal(f"sqlite:///{self.folder / 'journal.sqlite'}")
@@ -124,8 +128,10 @@ class Desk:
         """`call_model` with this model, or one that plays this script."""
         if isinstance(model, Sequence):
             model = ScriptedModel(model)
-        order = CallModel(run, step, more.pop("mode", Mode()), more.pop("messages", ()), more.pop("final", None))
-        return await self.do(ModelActivities(self.journal, self.tools, always(model)).call_model, order, **more)
+        named = {name: more.pop(name) for name in ("messages", "final", "grants") if name in more}
+        order = CallModel(run, step, more.pop("mode", Mode()), **named)
+        thinking = ModelActivities(self.journal, self.tools, always(model), self.budget, self.prices)
+        return await self.do(thinking.call_model, order, **more)
 
     async def propose(self, *calls: dict[str, Any], run: str = "run-1", at: float = NOON) -> ModelOutcome:
         """Open a run and have its first step propose these calls."""

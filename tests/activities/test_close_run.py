@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from activities.journal import JournalActivities
-from opspilot.core.contract import CloseRun, UserMessage
+from opspilot.core.contract import UserMessage
 from opspilot.core.conversation import conversation
 from opspilot.core.cost import Price
 from opspilot.core.entries import Entry, Kind, NewEntry
@@ -17,7 +16,7 @@ from opspilot.core.errors import JournalError
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.messages import Usage, unanswered
 from opspilot.journal.store import SqlJournal
-from tests.activities.desk import NOON, Desk, Says, always, call, until
+from tests.activities.desk import NOON, Desk, Says, call, until
 
 
 async def test_a_run_that_answered_is_closed_with_its_whole_answer(desk: Desk) -> None:
@@ -194,19 +193,20 @@ async def test_a_belated_attempt_at_closing_does_not_touch_a_run_that_went_on(de
     assert (await desk.act("2.1")).ok
 
 
-async def test_a_run_says_what_it_cost_when_prices_are_known(desk: Desk) -> None:
-    prices = {"scripted": Price(2.0, 8.0), "says": Price(90.0, 90.0)}
+async def test_a_run_says_what_its_replies_cost_by_the_prices_of_the_models_that_gave_them(desk: Desk) -> None:
+    desk.prices = {"says": Price(2.0, 8.0), "scripted": Price(90.0, 90.0)}
     await desk.open("a")
-    await desk.think(Says("Yes."))
-    keeping = JournalActivities(desk.journal, desk.tools, always(Says()), "You are a test.", prices)
-    usage = Usage(1_000_000, 500_000)
-    await desk.do(keeping.close_run, CloseRun("run-1", 1, NOON, StopReason.ANSWERED, "Answered.", 1, 1, usage))
-    assert desk.only(Kind.RUN_STOPPED).data["cost"] == 6.0
+    await desk.think(Says(calls=[call("look", topic="x")], usage=Usage(1_000_000, 500_000)))
+    await desk.act()
+    await desk.think(Says("Yes.", usage=Usage(500_000, 0, 100_000)), 2)
+    assert [entry.data["cost"] for entry in desk.entries(Kind.ASSISTANT_MESSAGE)] == [6.0, 1.0]
+    await desk.close(StopReason.ANSWERED, 2)
+    assert desk.only(Kind.RUN_STOPPED).data["cost"] == 7.0
 
 
 async def test_a_run_with_a_model_that_has_no_price_says_no_cost(desk: Desk) -> None:
+    desk.prices = {"scripted": Price(2.0, 8.0)}
     await desk.open("a")
-    await desk.think(Says("Yes."))
-    keeping = JournalActivities(desk.journal, desk.tools, always(Says()), "You are a test.", {"says": Price(2.0, 8.0)})
-    await desk.do(keeping.close_run, CloseRun("run-1", 1, NOON, StopReason.ANSWERED, "Answered.", 1, 1, Usage(9, 9)))
+    await desk.think(Says("Yes.", usage=Usage(9, 9)))
+    await desk.close(StopReason.ANSWERED)
     assert "cost" not in desk.only(Kind.RUN_STOPPED).data

@@ -325,7 +325,8 @@ def test_a_run_that_may_ask_has_last_words_only_when_nobody_lets_it_go_on(tape: 
 @in_any_world
 def test_no_step_begins_and_no_tool_starts_beyond_a_limit(tape: bytes, limits: Limits) -> None:
     for part in answers(Simulation(tape, limits).run()):
-        steps = 0
+        steps = tokens_before = 0
+        refused = False
         for line in part:
             most = extended(limits, granted(part, line))
             if line.what is What.STARTED or (line.what is What.THOUGHT and line.reason is None):
@@ -333,8 +334,33 @@ def test_no_step_begins_and_no_tool_starts_beyond_a_limit(tape: bytes, limits: L
             if line.what is What.THOUGHT and line.reason is None:
                 steps += 1
                 assert steps <= most.steps
-                assert line.spent_tokens < most.tokens
-            steps -= line.what is What.REFUSED
+                assert line.spent_tokens - tokens_before < limits.tokens
+            if line.what is What.REFUSED:
+                steps -= 1
+                refused = True
+            if line.what is What.ANSWERED and line.name.startswith("limit"):
+                if not refused and granted(part, line, inclusive=True)[-1:] == (StopReason.BUDGET,):
+                    tokens_before = line.spent_tokens
+                refused = False
+
+
+@enough
+@in_any_world
+def test_with_a_budget_used_up_the_model_is_called_again_only_when_a_person_grants_more(
+    tape: bytes, limits: Limits
+) -> None:
+    simulation = Simulation(tape, limits).run()
+    grants = 0
+    for part in answers(simulation):
+        used_up = False
+        for line in part:
+            used_up = used_up or line.what is What.REFUSED
+            if line.what is What.ANSWERED and line.name.startswith("limit") and line.action is AnswerAction.APPROVE:
+                if used_up and line.state.stop is StopReason.BUDGET:
+                    grants += 1
+                used_up = False
+            assert not (used_up and line.what is What.THOUGHT and line.reason is None)
+    assert len(simulation.state.granted) == grants
 
 
 @enough
@@ -364,7 +390,8 @@ def test_at_a_limit_and_only_there_the_model_has_one_last_turn(tape: bytes, limi
         assert last_turns == thoughts[len(thoughts) - len(last_turns) :]
         stopped = next((line for line in part if line.what is What.STOPPED), None)
         if stopped is not None and stopped.reason in AT_A_LIMIT:
-            assert [line.reason for line in last_turns] == [stopped.reason]
+            steps = len(thoughts) - sum(line.what is What.REFUSED for line in part)
+            assert [line.reason for line in last_turns] == ([stopped.reason] if steps else [])
         elif last_turns:
             since = part[part.index(last_turns[0]) :]
             assert any(line.what in (What.STOP, What.BROKE) for line in since)

@@ -1,6 +1,7 @@
 """What models and tools do in a simulated world, read off a tape. Nothing here knows the run."""
 
 from opspilot.core import decisions
+from opspilot.core.budget import BudgetName, Grant
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.contract import JudgedCall, ModelOutcome, ToolOutcome
 from opspilot.core.limits import StopReason
@@ -32,7 +33,8 @@ class World:
         if final:
             return ModelOutcome(usage, seconds, answer=self._tape.pick("What was found.", ""))
         if self._tape.once_in(25):
-            return ModelOutcome(Usage(), 0.0, stop=StopReason.BUDGET, detail="Go on?", refused=True)
+            more = Grant(BudgetName.SESSION_TOKENS, 2000.0)
+            return ModelOutcome(Usage(), 0.0, stop=StopReason.BUDGET, detail="It is used up.", refused=(more,))
         calls = [self._proposal() for _ in range(self._tape.pick(0, 1, 1, 2, 2, 3, 4, 6))]
         if calls:
             return ModelOutcome(usage, seconds, tuple(calls))
