@@ -39,7 +39,8 @@ def load_or_make_key(path: Path) -> bytes:
         except OSError as error:
             raise UsageError(text("access.key.unmade", path=path, why=error.strerror)) from None
         finally:
-            made.unlink(missing_ok=True)
+            with suppress(OSError):
+                made.unlink(missing_ok=True)
     return load_key(path)
 
 

@@ -66,7 +66,6 @@ CHINESE_WEB: dict[str, str] = {
     "web.too_large": "太大了：最多接受 {most} 个字节。",
     "web.host": "这台服务器不叫 {host}。",
     "web.cursor": "`before` 必须是上一页给出的 `next`。",
-    "web.zone": "时间需要带时区，例如 2026-01-31T12:00:00Z。",
     "web.force": "`force` 需要 `only`：要调用哪个工具？",
     "web.no_session": "没有会话 {session}。",
     "web.no_question": "会话 {session} 的当前运行中没有问题 {interrupt}。",

@@ -76,7 +76,6 @@ ENGLISH_WEB: dict[str, str] = {
     "web.too_large": "This is too large: at most {most} bytes are taken.",
     "web.host": "This server does not go by the name {host}.",
     "web.cursor": "`before` must be what the page before gave as `next`.",
-    "web.zone": "A time needs its zone, such as 2026-01-31T12:00:00Z.",
     "web.force": "`force` needs `only`: which tool is to be called?",
     "web.no_session": "There is no session {session}.",
     "web.no_question": "There is no question {interrupt} in the current run of session {session}.",

@@ -6,7 +6,7 @@ come and however slow they are: what is no longer at hand is read from the journ
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -64,12 +64,12 @@ class Live:
         self._sessions: dict[str, _Watched[_Session]] = {}
         self._inbox: dict[str, _Watched[object]] = {}
 
-    async def happenings(self, session: str, after: int = 0) -> AsyncIterator[Happening]:
+    async def happenings(self, session: str, after: int = 0) -> AsyncGenerator[Happening, None]:
         """Entries with `seq > after` and those to come, and drafts as they grow (each time the whole text so far).
 
         Both are without secrets (`opspilot.outward`).
 
-        Never ends by itself. Raises `JournalError`.
+        Never ends by itself: whoever stops listening closes it (`contextlib.aclosing`). Raises `JournalError`.
         """
         async with self._watching(self._sessions, session, self._start, self._read_session) as watched:
             drafts: tuple[Draft, ...] = ()
@@ -87,7 +87,7 @@ class Live:
                     raise watched.trouble
                 await changed.wait()
 
-    async def inbox_changes(self) -> AsyncIterator[None]:
+    async def inbox_changes(self) -> AsyncGenerator[None, None]:
         """Once at the beginning, and whenever something has happened in a session that waits for people."""
         async with self._watching(self._inbox, "", self._waiting, self._read_inbox) as watched:
             while True:

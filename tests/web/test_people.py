@@ -211,9 +211,9 @@ async def test_without_a_link_one_is_told_how_to_get_one(local: Stand) -> None:
 
 PROXY = behind_proxy("127.0.0.1", "10.1.0.0/16", sre=("operator", "approver"), staff=("viewer",))
 NAMED: dict[bytes, bytes] = {
-    "X-Forwarded-User": "ann",
-    "X-Forwarded-Preferred-Username": "Änn".encode(),
-    "X-Forwarded-Groups": "staff, sre",
+    b"X-Forwarded-User": b"ann",
+    b"X-Forwarded-Preferred-Username": "Änn".encode(),
+    b"X-Forwarded-Groups": b"staff, sre",
 }
 
 

@@ -6,6 +6,8 @@ themselves, gets the next one. Text that is being written comes as `draft` event
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
@@ -54,12 +56,12 @@ async def events(
 
 
 async def _events(backend: Backend, session: str, after: int) -> AsyncIterator[ServerSentEvent]:
-    async for happening in backend.live.happenings(session, after):
-        if isinstance(happening, Entry):
-            yield ServerSentEvent(id=str(happening.seq), data=_line(happening.as_event()))
-        else:
-            draft = {"run": happening.run, "step": happening.step, "attempt": happening.attempt, "text": happening.text}
-            yield ServerSentEvent(event="draft", data=_line(draft))
+    async with aclosing(backend.live.happenings(session, after)) as happenings:
+        async for happening in happenings:
+            if isinstance(happening, Entry):
+                yield ServerSentEvent(id=str(happening.seq), data=_line(happening.as_event()))
+            else:
+                yield ServerSentEvent(event="draft", data=_line(asdict(happening)))
 
 
 def _line(value: object) -> str:
