@@ -207,7 +207,7 @@ def list_calls(connection: Connection, session: str, run: str | None) -> tuple[C
 
 def count(connection: Connection, query: GenerativeSelect, at_most: int) -> int:
     """How many rows a query has, counted up to `at_most`."""
-    return connection.execute(select(func.count()).select_from(query.limit(at_most).subquery())).scalar_one()
+    return connection.execute(select(func.count()).select_from(query.limit(at_most).subquery("counted"))).scalar_one()
 
 
 def named(row: RowMapping) -> dict[str, Json]:

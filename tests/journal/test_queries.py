@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from opspilot.core.interrupts import Principal
+from opspilot.journal.queries import SessionFilter
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
     ANN,
@@ -16,7 +17,9 @@ from tests.journal.builders import (
     call,
     message,
     question,
+    reply,
     result,
+    run_started,
     started,
     stopped,
 )
@@ -53,6 +56,70 @@ def test_sessions_come_latest_change_first_and_are_filtered_by_status_owner_and_
     assert ids(journal, text="100%") == ["three"]
     assert ids(journal, text="_") == ["three"]
     assert ids(journal, text="x%l") == []
+
+
+def found(journal: SqlJournal, **wanted: object) -> list[str]:
+    filter_ = SessionFilter(**wanted)  # type: ignore[arg-type]
+    rows = [row.id for row in journal.find_sessions(filter_)]
+    assert journal.count_sessions(filter_) == len(rows)
+    return rows
+
+
+def test_sessions_are_found_by_why_they_stopped_and_by_when_they_began_and_changed(journal: SqlJournal) -> None:
+    for name, began, reason, ended in (
+        ("one", 10, "answered", 500),
+        ("two", 20, "cancelled", 30),
+        ("three", 30, "answered", 40),
+        ("four", 45, None, 0),
+    ):
+        run = ask(journal, name, "q", began)
+        if reason is not None:
+            journal.append(name, run, [stopped(run, reason=reason, when=at(ended))])
+    assert found(journal) == ["one", "four", "three", "two"]
+    assert found(journal, stop_reason="answered") == ["one", "three"]
+    assert found(journal, stop_reason="answered", updated_until=at(500)) == ["three"]
+    assert found(journal, stop_reason="nothing_to_do") == []
+    assert found(journal, created_since=at(20)) == ["four", "three", "two"]
+    assert found(journal, created_since=at(20), created_until=at(45)) == ["three", "two"]
+    assert found(journal, created_until=at(20)) == ["one"]
+    assert found(journal, updated_since=at(40)) == ["one", "four", "three"]
+    assert found(journal, updated_since=at(30), updated_until=at(40)) == ["two"]
+    assert found(journal, status="done", stop_reason="answered", owner="ann", text="THREE") == ["three"]
+
+
+def test_counting_stops_where_it_is_told_to(journal: SqlJournal) -> None:
+    for number in range(5):
+        ask(journal, f"s{number}", "q", number)
+    assert [journal.count_sessions(SessionFilter(), at_most=most) for most in (1, 5, 6)] == [1, 5, 5]
+
+
+def test_a_session_shows_its_owner_model_cost_and_how_many_questions_wait(journal: SqlJournal) -> None:
+    root = Principal("root", "Root", ("admin",))
+    journal.begin_run("s", "r1", NOON, ANN)
+    journal.append("s", "r1", [run_started("r1", model="small"), reply("r1", 1, tokens=(10, 1), cost=0.25)])
+    journal.append("s", "r1", [call("r1", "1.1"), call("r1", "1.2"), question("r1", "1.1"), question("r1", "1.2")])
+    row = journal.session("s")
+    assert row is not None
+    assert (row.owner_name, row.model, row.cost, row.waiting, row.tokens) == ("Ann", "small", 0.25, 2, 11)
+    journal.append("s", "r1", [stopped("r1", reason="cancelled", tokens=(10, 1), cost=0.25)])
+    journal.begin_run("s", "r2", at(9), root)
+    journal.append("s", "r2", [run_started("r2", user=root, model="big"), reply("r2", 1, cost=0.5, model="bigger")])
+    row = journal.session("s")
+    assert row is not None
+    assert (row.owner, row.owner_name, row.model, row.cost, row.waiting) == ("ann", "Ann", "bigger", 0.75, 0)
+    assert [(run.requester, run.requester_name, run.model) for run in journal.runs("s")] == [
+        ("ann", "Ann", "small"),
+        ("root", "Root", "bigger"),
+    ]
+
+
+def test_a_run_shows_tokens_and_model_time_while_it_goes_on(journal: SqlJournal) -> None:
+    journal.begin_run("s", "r1", NOON, ANN)
+    journal.append("s", "r1", [reply("r1", 1, tokens=(100, 7), latency_ms=800)])
+    journal.append("s", "r1", [reply("r1", 2, tokens=(200, 9), latency_ms=400), reply("r1", 2, final=True)])
+    (run,) = journal.runs("s")
+    assert (run.input_tokens, run.output_tokens, run.cached_tokens, run.tokens) == (300, 16, 150, 316)
+    assert (run.model_calls, run.model_ms, run.cost, run.stopped_at) == (2, 1200, None, None)
 
 
 def test_text_is_found_whatever_its_case_in_any_script(journal: SqlJournal) -> None:
@@ -122,7 +189,16 @@ ASKED: list[tuple[str, Callable[[SqlJournal], object]]] = [
     ("page of both", lambda journal: journal.sessions(status="done", owner="ann", before=(NOON, "s"))),
     ("text", lambda journal: journal.sessions(text="payment")),
     ("one", lambda journal: journal.session("s")),
+    ("reason", lambda journal: journal.find_sessions(SessionFilter(stop_reason="answered"), before=(NOON, "s"))),
+    ("began", lambda journal: journal.find_sessions(SessionFilter(created_since=NOON, created_until=NOON))),
+    ("changed", lambda journal: journal.find_sessions(SessionFilter(updated_since=NOON, updated_until=NOON))),
+    ("count", lambda journal: journal.count_sessions(SessionFilter(status="done", text="payment"))),
     ("inbox", lambda journal: journal.open_interrupts()),
+    ("my inbox", lambda journal: journal.open_interrupts(roles=["approver"], tool="restart", risk="high", limit=20)),
+    ("questions of one", lambda journal: journal.interrupts("s")),
+    ("how many wait", lambda journal: journal.count_open_interrupts(roles=["approver"])),
+    ("spent", lambda journal: journal.spent("s")),
+    ("spent by one", lambda journal: journal.spent_by("ann", NOON)),
     ("inbox of one", lambda journal: journal.open_interrupts("s")),
     ("calls", lambda journal: journal.calls("s")),
     ("runs", lambda journal: journal.runs("s")),
@@ -139,6 +215,7 @@ def test_every_query_is_answered_from_an_index(
     journal: SqlJournal, name: str, query: Callable[[SqlJournal], object]
 ) -> None:
     journal.begin_run("s", "r1", NOON, ANN)
+    journal.append("s", "r1", [reply("r1", 1, latency_ms=9), call("r1", "1.1"), result("r1", "1.1")])
     statements: list[tuple[str, object]] = []
 
     @event.listens_for(journal._database._engine, "before_cursor_execute")
@@ -151,7 +228,9 @@ def test_every_query_is_answered_from_an_index(
     with journal._database.read() as connection:
         for statement, values in asked:
             plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]  # type: ignore[arg-type]
-            scans = [line for line in plan if line.startswith("SCAN") and "USING" not in line]
+            scans = [
+                line for line in plan if line.startswith("SCAN") and "USING" not in line and line != "SCAN counted"
+            ]
             assert not scans, plan
             if "FROM sessions" in statement:
                 assert not [line for line in plan if "TEMP B-TREE" in line], plan
