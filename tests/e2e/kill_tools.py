@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from opspilot.core.interrupts import Interrupt, InterruptType
 from opspilot.core.ports import CallContext
 from opspilot.tools.spec import Tool, ToolPlace, tool
 
@@ -66,10 +65,9 @@ def _again(note: Callable[[str], None]) -> Tool:
 
 def _risky(note: Callable[[str], None]) -> Tool:
     @tool(effect="write")
-    def risky(context: CallContext, name: str) -> str | Interrupt:
-        """Change something after a person agreed."""
-        if not context.approved:
-            return Interrupt(InterruptType.CONFIRM_RISKY, f"{name} would restart")
+    def risky(context: CallContext, name: str) -> str:
+        """Change something after a person agreed, which no rule of the policy spares it."""
+        assert context.approved
         note(f"risky {name} {context.idempotency_key}")
         return f"restarted {name}"
 

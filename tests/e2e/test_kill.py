@@ -90,7 +90,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with ScriptedServer(SCRIPT) as server:
         config = folder / "opspilot.toml"
         tools = "".join(f'[tools.{name}]\nuse = "tests.e2e.kill_tools:build"\n' for name in TOOLS)
-        config.write_text(f'[model]\nprovider = "openai"\nname = "scripted"\nbase_url = "{server.url}"\n{tools}')
+        model = f'[model]\nprovider = "openai"\nname = "scripted"\nbase_url = "{server.url}"\n'
+        rules = '[[policy.rules]]\nname = "harmless"\ntool = ["again", "change"]\nverdict = "run"\n'
+        config.write_text(model + tools + rules)
         environment = {
             **os.environ,
             "OPSPILOT_CONFIG": str(config),
