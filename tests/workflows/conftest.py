@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from temporalio.client import Client
+from temporalio.testing import TimeSkipper, TimeSkippingConfig
 
 from opspilot.testing import skipping_server
 from tests.workflows.desk import Desk
@@ -17,6 +18,12 @@ async def client() -> AsyncIterator[Client]:
     """A client whose workflows skip time; nothing is passed through the sandbox, so that impurity is caught."""
     async with skipping_server(passed_through=()) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def clock(client: Client) -> TimeSkipper:
+    """Workflows that are started through its client wait in earnest, until their time is moved on by hand."""
+    return TimeSkipper(client, config=TimeSkippingConfig(enabled=False))
 
 
 @pytest.fixture(params=[pytest.param(100, id="cached"), pytest.param(0, id="uncached")])

@@ -1,6 +1,7 @@
 """The test kit's desk with the tools of `toolbox`, and what must hold at the end of any run."""
 
 from pathlib import Path
+from typing import Any
 
 from temporalio.client import Client
 
@@ -15,9 +16,9 @@ __all__ = ["ME", "Desk", "paired"]
 class Desk(testing.Desk):
     """`done` gets a line for each effect that really happened, in order."""
 
-    def __init__(self, client: Client, queue: str, folder: Path, cached_workflows: int) -> None:
+    def __init__(self, client: Client, queue: str, folder: Path, cached_workflows: int, **more: Any) -> None:
         self.done: list[str] = []
-        super().__init__(client, queue, folder, toolbox(self.done), cached_workflows=cached_workflows)
+        super().__init__(client, queue, folder, toolbox(self.done), cached_workflows=cached_workflows, **more)
 
 
 def paired(desk: Desk, session: str) -> None:
