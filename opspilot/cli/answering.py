@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from opspilot.cli.listing import question_line
 from opspilot.cli.prompting import make_answer, parse_values
+from opspilot.cli.remote import Told
 from opspilot.client import OpsPilot
 from opspilot.core.entries import Kind
 from opspilot.core.errors import UsageError
@@ -65,6 +66,9 @@ async def answer_question(
         asdict(chosen[0]), principal, reply.action, values=parse_values(reply.values), comment=reply.comment
     )
     receipt = await pilot.answer(session, answer)
+    if isinstance(receipt, Told):
+        print_line(receipt.message)
+        return
     with suppress(TimeoutError):
         async with asyncio.timeout(CHECK_SECONDS):
             async for entry in pilot.watch(session, after):

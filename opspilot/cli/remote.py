@@ -23,6 +23,10 @@ REPLY_SECONDS = 60.0
 """The server waits for the run, too."""
 
 
+class Told(AnswerReceipt):
+    """The server has waited for the run: `message` says what became of the answer."""
+
+
 def answers(settings: Settings) -> Answers:
     """The way that answers of these settings go. What is missing for it is only said when somebody answers."""
 
@@ -68,4 +72,4 @@ def _receipt(url: str, response: httpx.Response) -> AnswerReceipt:
         raise Unreachable(message)
     if response.is_error or outcome == "ignored":
         raise UsageError(message)
-    return AnswerReceipt(message)
+    return Told(message)
