@@ -72,7 +72,9 @@ def _about_data(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCa
     if advised or asks_how(question) or question.of_relatives or Idea.COMPARE in question.ideas:
         return ()
     ranked = asks_data(sought, tools)
-    if not ranked or kind_of(ranked[0][0]) is Kind.DOCS or _searches_text(ranked[0][0]):
+    if not ranked or _searches_text(ranked[0][0]):
+        return ()
+    if kind_of(ranked[0][0]) is Kind.DOCS and (not asks or any(_searches_text(tool) for tool, _ in ranked)):
         return ()
     if ranked[0][1] < _SPEAKS_OF_IT and any(_searches_text(tool) for tool, _ in ranked):
         return ()
@@ -85,7 +87,8 @@ _SPEAKS_OF_IT = 1.5
 
 def _searches_text(tool: ToolCard) -> bool:
     """Is this a log that is searched by text or pattern, which has strategies of its own?"""
-    return kind_of(tool) is Kind.LOGS and bool(tool.with_role(Role.REGEX) or tool.with_role(Role.QUERY))
+    one = any(p.required and p.role in {Role.SUBJECT, Role.IDENTITY} for p in tool.parameters)
+    return kind_of(tool) is Kind.LOGS and not one and bool(tool.with_role(Role.REGEX) or tool.with_role(Role.QUERY))
 
 
 def _names_one(question: Question, tools: tuple[ToolCard, ...]) -> bool:

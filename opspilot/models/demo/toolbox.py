@@ -318,6 +318,10 @@ _RECORDS = listed("history log logs report reports events journal list records")
 """What was done is kept in these: `restart_history` reads."""
 
 
+_PLURAL = re.compile(r"(?<!s)s$")
+"""`change_requests` lists what was asked for, unless its description begins with a deed."""
+
+
 def _acts(spec: ToolSpec) -> bool:
     """Does the tool change something? Said by the first verb of its name, else by that of its description."""
     words = parts(spec.name)
@@ -325,6 +329,10 @@ def _acts(spec: ToolSpec) -> bool:
         return False
     verb = next((word for word in words if word in READING or word in ACTION_WORDS), "")
     if verb in READING or (verb in VAGUE_ACTIONS and READING & set(words)):
+        return False
+    described = parts(" ".join(spec.description.split()[:1]))
+    deed = {form for word in described for form in (word, word.removesuffix("s"), word.removesuffix("es"))}
+    if verb and words[0] == verb and words[-1] != verb and _PLURAL.search(words[-1]) and not deed & ACTION_WORDS:
         return False
     if verb and words[0] == verb:
         return True

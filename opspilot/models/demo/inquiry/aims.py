@@ -102,12 +102,19 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], Measure, bool], ...] = tuple(
             (
                 r"\b(?:latest|newest|youngest|most recent(?:ly)?|last)\b"
                 r"(?! \d| (?:few |couple )?(?:hour|day|week|month|minute|line|log))"
-                r"|最新|最近(?:一次|一个|一条|一台)|最近(?=[^，。？]{0,12}(?:是|的?哪|谁|什么时候))|最后(?:一[次个条台])?|最晚|上一次|最年轻"
+                r"|最新|最近(?:一次|一个|一条|一台)|最近(?=[^，。？]{0,12}(?:是|的?哪|谁|什么时候))|最后(?:一[次个条台])?|最晚|上一次"
             ),
             Measure.TIME,
             True,
         ),
-        (r"\b(?:oldest|earliest|(?:very )?first)\b|最早|最先|第一[次个条]|首次|最旧|最老|最初", Measure.TIME, False),
+        (
+            (
+                r"\b(?:oldest|earliest|(?:very )?first|next|soonest)\b"
+                r"|下一[次个台条]|最早|最先|第一[次个条]|首次|最旧|最老|最初"
+            ),
+            Measure.TIME,
+            False,
+        ),
         (
             r"\b(?:highest|greatest|hottest|fullest|peak|max(?:imum)?|worst|top)\b|最高|峰值|最大值|最严重|最满|最热|最差",
             Measure.ANY,

@@ -16,6 +16,7 @@ _REASONS = listed(
 _PLACES = listed("node host region zone location site place city room rack datacenter where address floor area cluster")
 _TIMES = listed("at time date when timestamp ts since until on expires due")
 _LONG = listed("duration seconds ms minutes hours elapsed took days")
+_SHORT = 60
 _WANTED = {Want.WHO: PEOPLE, Want.WHY: _REASONS, Want.WHERE: _PLACES, Want.WHEN: _TIMES, Want.LONG: _LONG}
 
 
@@ -25,12 +26,14 @@ def _answers(name: str, value: str, left: list[Term], sought: Sought) -> float:
     fit = 0.0
     for term in left:
         fit += term.meets(stems) * (1.5 if term in sought.dimension else 1.0) * (0.3 if term.name else 1.0)
+    if len(value) <= _SHORT and any(term.forms & word_stems(value) for term in sought.dimension):
+        fit += 1.0
     for want in sought.wants:
         if want is Want.MUCH:
             fit += 0.5 if quantity(value) is not None and fit else 0.0
         elif want is Want.WHEN:
             fit += 0.7 if is_moment(value) else 0.0
-        elif words & _WANTED[want]:
+        elif words & _WANTED[want] or (want is Want.WHO and name.endswith(("人", "者", "员", "姓名"))):
             fit += 0.8
     return fit
 

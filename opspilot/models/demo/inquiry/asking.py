@@ -43,7 +43,15 @@ def best_reading(case: Case, need: Need, sought: Sought) -> Reading | None:
                 found.append(_about_this(reading, sought, case.tools))
     if (side_by_side := compared(sources_of(case.calls(need), case.tools), sought)) is not None:
         found.append(side_by_side)
-    return max(found, key=lambda reading: (reading.sure, reading.score - reading.source.more), default=None)
+    return max(found, key=lambda reading: (reading.sure, _weight(reading)), default=None)
+
+
+def _weight(reading: Reading) -> float:
+    """A reading that says something is better than one that only was asked for the right thing."""
+    return reading.score - reading.source.more - (0.0 if reading.choice.rows else _NO_ROWS)
+
+
+_NO_ROWS = 4.0
 
 
 def _about_this(reading: Reading, sought: Sought, tools: tuple[ToolCard, ...]) -> Reading:
@@ -160,7 +168,7 @@ def _fresh(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:
         for tool, score in ranked(need.tools, sought)
         for filled, score in ((f, score + 0.6 * f.sureness) for f in fillings(tool, sought))
     ]
-    ways = [(score, way) for score, way in ways if not case.made(way.key) and score > 0]
+    ways = [(score, way) for score, way in ways if not case.made(way.key) and (score > 0 or not way.arguments)]
     ways.sort(key=lambda entry: -entry[0])
     if ways:
         yield ways[0][1]
@@ -209,7 +217,7 @@ def _suits(tool: ToolCard, sought: Sought) -> float:
     score = sum(0.8 for want, hints in _HINTS.items() if want in sought.wants and hints & stems)
     asks_one = any(p.required and p.role in {Role.IDENTITY, Role.SUBJECT} and not p.choices for p in tool.parameters)
     if asks_one:
-        score += -0.7 if sought.whole else 0.5 if sought.names else 0.0
+        score += 0.5 if sought.names else -0.7 if sought.whole else 0.0
     return score
 
 

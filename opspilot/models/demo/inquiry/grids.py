@@ -209,6 +209,7 @@ def _sample(value: Sequence[Json]) -> tuple[str, str] | None:
     return (when, measured) if timed and quantity(measured) is not None else None
 
 
+_ABOUT = listed("meta metadata page pagination paging info summary pageinfo")
 _TOTALS = listed("total matched matches matching hits found count results all 总数 命中 条数 总计 数量")
 
 
@@ -218,6 +219,8 @@ def _total(parents: Sequence[Mapping[str, Json]], least: int) -> str:
         for name, value in node.items():
             known = bool(set(parts(name)) & _TOTALS) and not set(parts(name)) & {"pages", "page", "per", "time"}
             inner = value.get("value") if isinstance(value, dict) else value
+            if isinstance(value, dict) and set(parts(name)) & _ABOUT and (found := _total([value], least)):
+                return found
             if known and isinstance(inner, int) and not isinstance(inner, bool) and inner >= least:
                 return scalar(inner)
     return ""

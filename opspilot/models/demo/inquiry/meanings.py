@@ -20,53 +20,52 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
         **TRANSLATION,
         **_pairs(
             "工单 ticket issue order; 备件 spare part; 配件 part spare; 零件 part; 进行中 progress running; "
-            "正在进行 progress running; 正在进行中 progress running; 班组 crew team; 班次 shift; 风机 turbine fan; "
-            "消费组 consumer group; 发电 power output; 输出 output; 放 location stored; 存放 location stored; "
-            "重启 restart; 重启次数 restart count; 命名空间 namespace; 镜像 image; 节点 node; 主机 host; "
-            "主机名 hostname; 机器 machine host instance; 服务器 server host; 实例 instance; 虚拟机 instance "
-            "machine vm; 容器 container; 副本 replica; 副本数 replicas; 就绪 ready; 待处理 pending open; 等待 "
-            "waiting pending; 挂起 pending suspended; 运行中 running; 正在运行 running; 运行 running run; "
-            "已停止 stopped; 停止 stopped; 停机 stopped down; 在线 online up; 离线 offline down; 正常 healthy "
-            "ok normal; 健康 healthy health; 不健康 unhealthy; 异常 abnormal unhealthy error; 失败 failed "
-            "failure failing; 失败率 failure rate; 错误 error; 错误率 error rate; 报错 error; 报了什么错 "
-            "error; 成功 success succeeded; 成功率 success rate; 取消 canceled cancelled; 已取消 canceled; "
-            "超时 timeout timed; 启用 enabled active; 禁用 disabled; 活跃 active; 空闲 idle free; 可用 "
-            "available; 不可用 unavailable; 已解决 resolved; 未解决 unresolved open; 解决 resolve resolved; "
-            "关闭 closed; 已关闭 closed; 打开 open opened; 未关闭 open; 确认 acknowledged acknowledge ack "
-            "confirmed; 已确认 acknowledged; 触发 triggered firing; 告警 alert alarm warning; 警告 warning; "
-            "报警 alert alarm; 严重 critical severe; 级别 level severity; 严重程度 severity; 严重级别 "
-            "severity; 优先级 priority; 紧急 urgent urgency; 紧急度 urgency; 紧急程度 urgency; 高 high; 中等 "
-            "medium; 低 low; 最高优先级 highest priority; 值班 oncall on-call call duty; 轮值 oncall "
-            "rotation; 值班人 oncall; 负责人 owner lead responsible; 负责 owner owns responsible; 团队 team "
-            "group squad; 小组 team group; 部门 department; 组 group; 作者 author; 创建者 creator author by; "
-            "提交者 committer author; 提交 commit submit submitted; 经办人 assignee assigned; 处理人 "
-            "assignee; 指派 assigned assignee; 分配 assigned assignee allocated; 分派 assigned assignee; "
-            "联系人 contact; 联系方式 contact; 电话 phone; 邮箱 email; 邮件 mail email; 频道 channel; 渠道 "
-            "channel; 根本原因 root cause; 根因 root cause; 原因 reason cause; 理由 reason; 状态 status "
-            "state; 阶段 stage phase; 进度 progress; 版本 version; 版本号 version; 发布 release deploy "
-            "rollout; 部署 deploy deployed deployment; 上线 deploy deployed release rollout; 回滚 rollback "
-            "rolled; 升级 upgrade; 流水线 pipeline; 构建 build; 任务 job task; 作业 job; 步骤 step stage; "
-            "测试 test; 用例 case test; 分支 branch ref; 标签 tag label; 项目 project; 仓库 repository repo "
-            "warehouse; 代码库 repository; 环境 environment env; 生产 production prod; 生产环境 production "
-            "prod environment; 预发 staging; 测试环境 test environment; 开发环境 development dev environment; "
-            "费用 cost charge; 成本 cost; 花费 cost spend; 花了多少钱 cost; 多少钱 cost price amount; 花 cost "
-            "spend; 账单 bill invoice; 金额 amount; 价格 price; 预算 budget; 单价 price; 类型 type kind; 种类 "
-            "kind type; 规格 type size spec flavor; 型号 model type; 区域 region area; 地域 region; 可用区 "
-            "zone; 机房 datacenter site; 位置 location; 地点 location place site; 城市 city; 国家 country; "
-            "峰值 peak max; 最大值 max; 最小值 min; 平均 mean average avg; 平均值 mean average avg; 总共 "
-            "total; 总数 total count; 总计 total; 合计 total sum; 总和 sum total; 总费用 total cost; 使用率 "
-            "utilization usage used percent; 利用率 utilization usage; 使用量 usage used; 用量 usage used; "
-            "占用 used usage; 已用 used; 剩余 remaining free left; 空闲空间 free space; 容量 capacity size; "
-            "内存 memory ram; 磁盘 disk storage; 硬盘 disk; 存储 storage; 网络 network; 带宽 bandwidth; 流量 "
-            "traffic; 负载 load; 处理器 cpu; 核 core cpu; 核数 cores cpu; 线程 thread; 进程 process; 连接 "
-            "connection; 连接数 connections; 会话 session; 请求 request; 请求数 requests; 响应 response; "
-            "响应时间 response time latency; 延迟 latency lag delay; 滞后 lag behind; 落后 lag behind; 吞吐 "
-            "throughput; 速率 rate; 频率 frequency rate; 耗时 duration elapsed took; 时长 duration; 持续 "
-            "duration lasted; 持续时间 duration; 运行时间 duration elapsed runtime; 用时 duration took; "
-            "解决时间 resolve time duration; 时间 time; 日期 date; 创建 created create; 创建时间 created; "
-            "更新 updated update; 更新时间 updated; 修改 modified changed update; 变更 change changed; 启动 "
-            "started start launched launch; 启动时间 started launched; 开始 started start began; 结束 ended "
-            "finished end; 完成 completed finished done; 加入 joined join added; 添加 added; 过期 expire "
+            "正在进行 progress running; 正在进行中 progress running; 班组 crew team; 班次 shift; 风机 turbine "
+            "fan; 消费组 consumer group; 发电 power output; 输出 output; 放 location stored; 存放 location "
+            "stored; 重启 restart; 重启次数 restart count; 命名空间 namespace; 镜像 image; 节点 node; 主机 "
+            "host; 主机名 hostname; 机器 machine host instance; 服务器 server host; 实例 instance; 虚拟机 "
+            "instance machine vm; 容器 container; 副本 replica; 副本数 replicas; 就绪 ready; 待处理 pending "
+            "open; 等待 waiting pending; 挂起 pending suspended; 运行中 running; 正在运行 running; 运行 running "
+            "run; 已停止 stopped; 停止 stopped; 停机 stopped down; 在线 online up; 离线 offline down; 正常 "
+            "healthy ok normal; 健康 healthy health; 不健康 unhealthy; 异常 abnormal unhealthy error; 失败 "
+            "failed failure failing; 失败率 failure rate; 错误 error; 错误率 error rate; 报错 error; 报了什么错 "
+            "error; 成功 success succeeded; 成功率 success rate; 取消 canceled cancelled; 已取消 canceled; 超时 "
+            "timeout timed; 启用 enabled active; 禁用 disabled; 活跃 active; 空闲 idle free; 可用 available; "
+            "不可用 unavailable; 已解决 resolved; 未解决 unresolved open; 解决 resolve resolved; 关闭 closed; "
+            "已关闭 closed; 打开 open opened; 未关闭 open; 确认 acknowledged acknowledge ack confirmed; 已确认 "
+            "acknowledged; 触发 triggered firing; 告警 alert alarm warning; 警告 warning; 报警 alert alarm; "
+            "严重 critical severe; 级别 level severity; 严重程度 severity; 严重级别 severity; 优先级 priority; "
+            "紧急 urgent urgency; 紧急度 urgency; 紧急程度 urgency; 高 high; 中等 medium; 低 low; 最高优先级 "
+            "highest priority; 值班 oncall on-call call duty; 轮值 oncall rotation; 值班人 oncall; 负责人 owner "
+            "lead responsible; 负责 owner owns responsible; 团队 team group squad; 小组 team group; 部门 "
+            "department; 组 group; 作者 author; 创建者 creator author by; 提交者 committer author; 提交 commit "
+            "submit submitted; 经办人 assignee assigned; 处理人 assignee; 指派 assigned assignee; 分配 assigned "
+            "assignee allocated; 分派 assigned assignee; 联系人 contact; 联系方式 contact; 电话 phone; 邮箱 "
+            "email; 邮件 mail email; 频道 channel; 渠道 channel; 根本原因 root cause; 根因 root cause; 原因 "
+            "reason cause; 理由 reason; 状态 status state; 阶段 stage phase; 进度 progress; 版本 version; "
+            "版本号 version; 发布 release deploy rollout; 部署 deploy deployed deployment; 上线 deploy deployed "
+            "release rollout; 回滚 rollback rolled; 升级 upgrade; 流水线 pipeline; 构建 build; 任务 job task; "
+            "作业 job; 步骤 step stage; 测试 test; 用例 case test; 分支 branch ref; 标签 tag label; 项目 "
+            "project; 仓库 repository repo warehouse; 代码库 repository; 环境 environment env; 生产 production "
+            "prod; 生产环境 production prod environment; 预发 staging; 测试环境 test environment; 开发环境 "
+            "development dev environment; 费用 cost charge; 成本 cost; 花费 cost spend; 花了多少钱 cost; 多少钱 "
+            "cost price amount; 花 cost spend; 账单 bill invoice; 金额 amount; 价格 price; 预算 budget; 单价 "
+            "price; 类型 type kind; 种类 kind type; 规格 type size spec flavor; 型号 model type; 区域 region "
+            "area; 地域 region; 可用区 zone; 机房 datacenter site; 位置 location; 地点 location place site; "
+            "城市 city; 国家 country; 峰值 peak max; 最大值 max; 最小值 min; 平均 mean average avg; 平均值 mean "
+            "average avg; 总共 total; 总数 total count; 总计 total; 合计 total sum; 总和 sum total; 总费用 "
+            "total cost; 使用率 utilization usage used percent; 利用率 utilization usage; 使用量 usage used; "
+            "用量 usage used; 占用 used usage; 已用 used; 剩余 remaining free left; 空闲空间 free space; 容量 "
+            "capacity size; 内存 memory ram; 磁盘 disk storage; 硬盘 disk; 存储 storage; 网络 network; 带宽 "
+            "bandwidth; 流量 traffic; 负载 load; 处理器 cpu; 核 core cpu; 核数 cores cpu; 线程 thread; 进程 "
+            "process; 连接 connection; 连接数 connections; 会话 session; 请求 request; 请求数 requests; 响应 "
+            "response; 响应时间 response time latency; 延迟 latency lag delay; 滞后 lag behind; 落后 lag "
+            "behind; 吞吐 throughput; 速率 rate; 频率 frequency rate; 耗时 duration elapsed took; 时长 "
+            "duration; 持续 duration lasted; 持续时间 duration; 运行时间 duration elapsed runtime; 用时 "
+            "duration took; 解决时间 resolve time duration; 时间 time; 日期 date; 创建 created create; 创建时间 "
+            "created; 更新 updated update; 更新时间 updated; 修改 modified changed update; 变更 change changed; "
+            "启动 started start launched launch; 启动时间 started launched; 开始 started start began; 结束 "
+            "ended finished end; 完成 completed finished done; 加入 joined join added; 添加 added; 过期 expire "
             "expired expires expiry; 到期 expire expires expiry; 有效期 validity expires; 证书 certificate "
             "cert; 域名 domain; 剩余天数 days left; 天 day; 小时 hour; 分钟 minute; 秒 second; 表 table; 行 "
             "row; 行数 rows; 索引 index; 库 database; 数据库 database db; 集群 cluster; 分片 shard; 主库 "
@@ -79,49 +78,102 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
             "device; 传感器 sensor; 温度 temperature; 湿度 humidity; 电压 voltage; 功率 power; 电量 battery; "
             "电池 battery; 信号 signal; 固件 firmware; 用户 user; 账号 account user; 账户 account; 客户 "
             "customer client; 租户 tenant; 员工 employee staff; 人 person; 权限 permission role; 角色 role; "
-            "登录 login; 订单 order; 事件 event incident; 事故 incident; 故障 incident "
-            "fault failure outage; 故障单 incident; 问题 problem issue; 日志 log; 记录 record entry; 服务 "
-            "service; 应用 application app; 组件 component; 模块 module; 产品 product; 商品 product item; "
-            "名称 name; 名字 name; 标题 title; 描述 description; 备注 note comment; 大小 size; 体积 size; "
-            "数量 count number; 编号 id number; 指标 metric; 阈值 threshold; 目标 target objective; 配额 "
-            "quota limit; 上限 limit max; 限制 limit; 配置 config setting; 参数 parameter setting; 依赖 "
-            "depends dependency; 上游 upstream; 下游 downstream; 云服务 cloud service; 对象存储 object "
-            "storage; 车辆 vehicle; 司机 driver; 航班 flight; 门店 store; 站点 site station; 楼层 floor; 房间 "
-            "room; 床位 bed; 病人 patient; 货物 goods cargo; 库存 stock inventory; 供应商 supplier vendor; "
-            "合同 contract; 发票 invoice; 付款 payment; 退款 refund; 交易 transaction; 班次 shift trip; 线路 "
-            "line route; 路线 route; 重量 weight; 距离 distance; 速度 speed; 里程 mileage; 评分 score rating; "
-            "排名 rank; 比例 ratio percent; 百分比 percent; 覆盖率 coverage; 漏洞 vulnerability; 补丁 patch; "
-            "扫描 scan; 密钥 key secret; 令牌 token; 下次 next; 下一个 next; 接班 next; 上一个 previous; 期间 "
-            "during; 维护 maintenance maintain; 维护窗口 maintenance window; 计划 schedule plan planned; 排班 "
-            "schedule rotation; 审批 approval approved; 批准 approved approval; 起不来 start starting failed; "
-            "启动不了 start failed; 挂了 down failed; 崩溃 crash crashed; 卡住 stuck; 跑 run running; 用 used "
-            "use; 教训 lesson learned; 经验 lesson learned; 复盘 postmortem review; 学到 learned lesson; 拉取 "
-            "pull; 调度 scheduled schedule; 平均耗时 mean avg duration; 不稳定 flaky unstable; 丢包 packet "
-            "loss; 丢包率 loss; 抖动 jitter; 重试 retry retries; 死信 dead letter; 消费 consume; 生产者 "
-            "producer; 打印 print; 打印机 printer; 摄像头 camera; 水位 level; 压力 pressure; 流速 flow; 泵 "
-            "pump; 阀门 valve; 风机 fan turbine; 电梯 elevator lift; 列车 train; 站 station; 票 ticket; 座位 "
-            "seat; 课程 course; 学生 student; 教师 teacher"
+            "登录 login; 订单 order; 事件 event incident; 事故 incident; 故障 incident fault failure outage; "
+            "故障单 incident; 问题 problem issue; 日志 log; 记录 record entry; 服务 service; 应用 application "
+            "app; 组件 component; 模块 module; 产品 product; 商品 product item; 名称 name; 名字 name; 标题 "
+            "title; 描述 description; 备注 note comment; 大小 size; 体积 size; 数量 count number; 编号 id "
+            "number; 指标 metric; 阈值 threshold; 目标 target objective; 配额 quota limit; 上限 limit max; 限制 "
+            "limit; 配置 config setting; 参数 parameter setting; 依赖 depends dependency; 上游 upstream; 下游 "
+            "downstream; 云服务 cloud service; 对象存储 object storage; 车辆 vehicle; 司机 driver; 航班 flight; "
+            "门店 store; 站点 site station; 楼层 floor; 房间 room; 床位 bed; 病人 patient; 货物 goods cargo; "
+            "库存 stock inventory; 供应商 supplier vendor; 合同 contract; 发票 invoice; 付款 payment; 退款 "
+            "refund; 交易 transaction; 班次 shift trip; 线路 line route; 路线 route; 重量 weight; 距离 "
+            "distance; 速度 speed; 里程 mileage; 评分 score rating; 排名 rank; 比例 ratio percent; 百分比 "
+            "percent; 覆盖率 coverage; 漏洞 vulnerability; 补丁 patch; 扫描 scan; 密钥 key secret; 令牌 token; "
+            "下次 next; 下一个 next; 接班 next; 上一个 previous; 期间 during; 维护 maintenance maintain; "
+            "维护窗口 maintenance window; 计划 schedule plan planned; 排班 schedule rotation; 审批 approval "
+            "approved; 批准 approved approval; 起不来 start starting failed; 启动不了 start failed; 挂了 down "
+            "failed; 崩溃 crash crashed; 卡住 stuck; 跑 run running; 用 used use; 教训 lesson learned; 经验 "
+            "lesson learned; 复盘 postmortem review; 学到 learned lesson; 拉取 pull; 调度 scheduled schedule; "
+            "平均耗时 mean avg duration; 不稳定 flaky unstable; 丢包 packet loss; 丢包率 loss; 抖动 jitter; "
+            "重试 retry retries; 死信 dead letter; 消费 consume; 生产者 producer; 打印 print; 打印机 printer; "
+            "摄像头 camera; 水位 level; 压力 pressure; 流速 flow; 泵 pump; 阀门 valve; 风机 fan turbine; 电梯 "
+            "elevator lift; 列车 train; 站 station; 票 ticket; 座位 seat; 课程 course; 学生 student; 教师 "
+            "teacher; 借 borrow loan lend; 借用 borrow loan; 借出 lent loan; 借走 borrow loan; 归还 return "
+            "returned; 维修 repair repairing; 修理 repair; 检修 maintenance inspection; 检查 check inspect "
+            "inspection; 巡检 inspection; 热线 hotline phone; 热线电话 hotline phone; 年费 yearly fee; 月费 "
+            "monthly fee; 造成 cause caused; 导致 cause caused; 引起 cause caused; 断网 outage network down; "
+            "中断 outage interrupted; 停电 outage power; 实施 implement implementer; 执行 execute run; 安排 "
+            "schedule scheduled planned; 计划于 scheduled planned; 已批准 approved; 待审批 pending approval; "
+            "草稿 draft; 已实施 implemented; 管理地址 management address ip; 固件版本 firmware version; 健康度 "
+            "health; 健康状态 health status; 运行天数 uptime days; 在线时间 uptime; 开机时间 uptime; 交换机 "
+            "switch; 链路 link; 端口 port; 网卡 interface nic; 网关 gateway; 丢包 packet loss; 往返 round trip; "
+            "时延 latency delay; 记录 record log logged; 日志 log; 写 write; 报 report error; 打出 log print; "
+            "输出 output print; 病房 ward; 科室 ward department; 设备 device equipment asset; 资产 asset; 型号 "
+            "model type; 序列号 serial number; 供货商 supplier; 厂商 vendor manufacturer; 制造商 manufacturer "
+            "vendor; 品牌 brand vendor; 保修 warranty; 许可证 license licence; 授权 license authorization; 租约 "
+            "lease; 工程师 engineer; 技术员 technician; 值班员 oncall operator; 操作员 operator; 管理员 admin "
+            "administrator; 客服 support agent; 评审 review; 审核 review audit; 审计 audit; 合并 merge merged; "
+            "合并请求 merge request; 拉取请求 pull request; 评论 comment; 提交次数 commits; 缺陷 defect bug; "
+            "漏洞 vulnerability; 严重性 severity; 修复 fix fixed; 修复版本 fix version; 受影响 affected; 影响 "
+            "impact affected; 开关 switch flag; 功能开关 feature flag; 实验 experiment; 灰度 rollout canary; "
+            "扩容 scale; 缩容 scale; 弹性 autoscale; 冷启动 cold start; 函数 function; 触发器 trigger; 定时任务 "
+            "cron scheduled job; 调度任务 scheduled job; 下次运行 next run; 上次运行 last run; 运行次数 runs; "
+            "失败次数 failures failed count; 错误次数 errors count; 重试次数 retries; 请求量 requests; 访问量 "
+            "visits requests traffic; 点击 click; 转化率 conversion rate; 库存量 stock quantity; 缺货 out of "
+            "stock; 发货 ship shipped shipment; 物流 shipment logistics; 到货 arrive arrival; 到达 arrive "
+            "arrival; 出发 depart departure; 延误 delay delayed; 晚点 delayed delay; 准点 on-time; 登机口 gate; "
+            "跑道 runway; 机组 crew; 机长 captain pilot; 机型 aircraft type model; 乘客 passenger; 行李 "
+            "baggage; 车站 station; 站台 platform; 车次 train; 车牌 plate; 里程 mileage odometer; 油耗 fuel "
+            "consumption; 电耗 power consumption; 能耗 energy consumption; 用电 power consumption; 用水 water "
+            "consumption; 产量 output yield production; 良率 yield; 废品 scrap; 机床 machine; 产线 line; 生产线 "
+            "line production; 班 shift; 配方 recipe; 批号 lot batch; 样品 sample; 检测 test detection; 结果 "
+            "result; 浓度 concentration; 酸碱度 ph; 含量 content; 频道 channel; 直播 stream live; 观看 view "
+            "watch viewers; 时段 slot period; 节目 program show; 房源 listing; 入住 check-in stay; 预订 booking "
+            "reservation; 预约 appointment booking; 座位 seat; 会员 member; 积分 points; 余额 balance; 欠费 "
+            "overdue debt; 逾期 overdue; 利率 rate interest; 汇率 rate exchange; 税 tax; 折扣 discount; 毛利 "
+            "margin profit; 利润 profit; 销售额 sales revenue; 收入 revenue income; 营收 revenue; 支出 spend "
+            "expense; 消费 spend consume; 额度 quota limit; 部门 department; 岗位 position role; 请假 leave; "
+            "考勤 attendance; 薪资 salary; 入职 hire joined; 离职 left; 学院 faculty; 班级 class; 成绩 grade "
+            "score; 分数 score; 回收 reclaim recycle; 清理 cleanup; 碎片 fragmentation; 膨胀 bloat; 死锁 "
+            "deadlock; 阻塞 block blocked blocking; 等待时间 wait time; 命中 hit hits; 淘汰 evicted eviction; "
+            "主从 replication; 同步 sync replication; 复制 replication; 只读 read-only replica; 事务 "
+            "transaction; 会话数 sessions; 活跃连接 active connections; 最大连接 max connections; 扫描 scan; "
+            "全表扫描 full scan; 执行计划 plan; 执行时间 execution time duration; 平均时间 mean time; 温度 "
+            "temperature; 风扇 fan; 电源 power supply psu; 机柜 rack cabinet; 机架 rack; 裸金属 bare metal; "
+            "宿主机 host hypervisor; 镜像仓库 registry; 仓库名 repository; 标签页 tab; 入口 ingress entry; 出口 "
+            "egress exit; 网格 mesh; 灾备 disaster recovery; 演练 drill exercise; 目标值 target objective; 达标 "
+            "met objective; 可用性 availability; 错误预算 error budget; 燃尽 burn; 阈值 threshold; 静默 silence "
+            "muted; 通知 notification; 升级策略 escalation policy; 升级 upgrade escalation; 响应人 responder; "
+            "首次响应 first response; 处理时长 resolution time duration; 关闭时间 closed; 建单 created; 提单人 "
+            "reporter requester; 报告人 reporter; 申请人 requester applicant; 审批人 approver; 指派给 assignee "
+            "assigned"
         ),
     }
 )
 """A word may have several meanings, apart by spaces: data calls one thing by one of them."""
 
 _CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块"
-NOISE_CHINESE = frozenset(
-    f"{before}{one}"
-    for before in ("一", "哪", "哪一", "几", "哪几", "这", "那", "每", "各", "有几", "")
-    for one in _CLASSIFIERS
-) | listed(
-    "的 了 吗 呢 吧 啊 是 和 与 或 里 中 上 都 也 被 把 有 从 会 在 到 对 就 再 先 由 要 做 去 给 让 这 那 我 你 "
-    "它 请 该 还 请问 帮我 帮忙 麻烦 给我 告诉我 看看 看一下 查一下 查看 看下 一下 我们 你们 他们 它们 这个 那个 "
-    "这些 那些 里面 中的 里的 什么 哪些 哪个 哪一个 哪台 哪条 哪位 哪张 哪种 哪里 哪儿 哪次 哪家 哪几个 哪几台 谁 "
-    "怎么 怎样 如何 为什么 为何 多少 几个 几台 几条 几次 几 是否 有没有 是不是 以及 并且 并 还有 另外 同时 应该 "
-    "可以 能否 需要 一共 总共有 出现 发生 进行 分别 各自 相关 关于 根据 按照 按 多少个 多少台 多少条 多少次 "
-    "多少笔 多少张 什么时候 何时 几点 多久 多大 多长 多高 多长时间 现在 目前 当前 最近 最近一次 最后一次 上一次 "
-    "最后 第一次 首次 最新 最早 最晚 最多 最少 最大 最小 最高 最低 最长 最短 最慢 最快 最贵 最便宜 最久 最旧 最老 "
-    "最重 最轻 列出 处于 属于 属于哪 来自 一个 一台 一条 个 台 条 次 张 笔 位 家 最 为 时 时候 那么 超过 大于 "
-    "高于 多于 小于 低于 少于 没有 没 未 不 不是 非 排名 前三 前五 三个 五个 第几 之间 以来 以上 以下 之后 之前 "
-    "过 着 地 得 可 能 啥 咱们 说 说了 写 想 知道 想知道 呀 嘛 下 者 所有 全部 每个 各 的是 年 月 日 号 级 名 方"
+_OF_WHOM = listed("归谁 归 由谁 属于谁 归属 归属于 归哪 由哪 谁来 谁在")
+NOISE_CHINESE = (
+    _OF_WHOM
+    | frozenset(
+        f"{before}{one}"
+        for before in ("一", "哪", "哪一", "几", "哪几", "这", "那", "每", "各", "有几", "")
+        for one in _CLASSIFIERS
+    )
+    | listed(
+        "的 了 吗 呢 吧 啊 是 和 与 或 里 中 上 都 也 被 把 有 从 会 在 到 对 就 再 先 由 要 做 去 给 让 这 那 我 你 "
+        "它 请 该 还 请问 帮我 帮忙 麻烦 给我 告诉我 看看 看一下 查一下 查看 看下 一下 我们 你们 他们 它们 这个 那个 "
+        "这些 那些 里面 中的 里的 什么 哪些 哪个 哪一个 哪台 哪条 哪位 哪张 哪种 哪里 哪儿 哪次 哪家 哪几个 哪几台 谁 "
+        "怎么 怎样 如何 为什么 为何 多少 几个 几台 几条 几次 几 是否 有没有 是不是 以及 并且 并 还有 另外 同时 应该 "
+        "可以 能否 需要 一共 总共有 出现 发生 进行 分别 各自 相关 关于 根据 按照 按 多少个 多少台 多少条 多少次 "
+        "多少笔 多少张 什么时候 何时 几点 多久 多大 多长 多高 多长时间 现在 目前 当前 最近 最近一次 最后一次 上一次 "
+        "最后 第一次 首次 最新 最早 最晚 最多 最少 最大 最小 最高 最低 最长 最短 最慢 最快 最贵 最便宜 最久 最旧 最老 "
+        "最重 最轻 列出 处于 属于 属于哪 来自 一个 一台 一条 个 台 条 次 张 笔 位 家 最 为 时 时候 那么 超过 大于 "
+        "高于 多于 小于 低于 少于 没有 没 未 不 不是 非 排名 前三 前五 三个 五个 第几 之间 以来 以上 以下 之后 之前 "
+        "过 着 地 得 可 能 啥 咱们 说 说了 写 想 知道 想知道 呀 嘛 下 者 所有 全部 每个 各 的是 年 月 日 号 级 名 方"
+    )
 )
 """Function words and the words of asking; superlatives are read elsewhere."""
 
@@ -194,6 +246,38 @@ address ip
 certificate cert
 name title
 connect connection
+borrow loan lend lent checkout
+return returned back
+repair fix repairing maintenance
+inspect inspection check
+phone telephone hotline contact call
+log syslog logs journal logbook trace output
+outage down downtime interruption incident
+schedule scheduled planned date due
+implement implementer execute executor
+approve approved approval approver
+vendor manufacturer supplier make brand
+device equipment asset machine unit
+commit change
+delay late delayed behind
+merge merged
+depart departure
+arrive arrival
+price fare
+speed velocity rate
+battery charge
+ward department unit
+flow rate
+weight mass kg
+distance km miles length
+revenue sales income
+stock inventory quantity qty available
+expense spend cost
+vulnerability cve
+serial number
+report reporter reported
+review reviewer
+request requester requested
 """
 
 

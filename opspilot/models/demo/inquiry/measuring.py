@@ -50,10 +50,24 @@ def count(grid: Grid, choice: Choice, left: list[Term], sought: Sought) -> Part 
         return Part(Aim.FIELD, choice.rows, (numeric,), quoted=True)
     if grid.single:
         return None
+    if (tally := _tally_field(grid)) and choice.rows:
+        counted = sum(row.numbers.get(tally, 0.0) for row in choice.rows)
+        return Part(Aim.COUNT, choice.rows, value=_number(counted), quoted=len(choice.rows) == 1)
     whole = len(choice.rows) == len(grid.rows)
     if whole and grid.total:
         return Part(Aim.COUNT, choice.rows, value=grid.total, quoted=True)
     return Part(Aim.COUNT, choice.rows, value=str(len(choice.rows)), quoted=False)
+
+
+_TALLIES = listed("count n hits occurrences times freq cnt")
+_MOST_COLUMNS = 5
+
+
+def _tally_field(grid: Grid) -> str:
+    """The column that says how often each row's value was seen, where rows have no id of their own."""
+    if len(grid.names) > _MOST_COLUMNS or any(last(name) in {"id", "key"} for name in grid.names):
+        return ""
+    return next((name for name in grid.names if last(name) in _TALLIES and name in grid.rows[0].numbers), "")
 
 
 def _tallied(grid: Grid, choice: Choice) -> Part | None:

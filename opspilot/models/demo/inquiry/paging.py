@@ -13,7 +13,7 @@ from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
 from opspilot.models.demo.words import parts
 
 _TOKENS = listed("cursor token continue marker scroll bookmark next")
-_OFFSETS = listed("offset skip startat from")
+_OFFSETS = listed("offset skip startat start from")
 _SIZES = listed("limit size per max top take rows first keep n count results")
 _MORE = listed("more truncated incomplete partial")
 _DEEPEST = 3
@@ -99,11 +99,26 @@ def _source(tool: ToolCard, pages: tuple[Done, ...]) -> Source:
                 rows = tuple({tuple(row.fields.items()): row for row in (*grid.rows, *same.rows)}.values())
                 merged[position] = Grid(rows, grid.key, grid.above, grid.total, grid.counts, grid.single, grid.lines)
     last = pages[-1]
-    missing = bool(_following(last.data)) or _says_more(last.data) or last.trim is not None
+    missing = bool(_following(last.data)) or _says_more(last.data) or last.trim is not None or _full(tool, pages, read)
     total = next((grid.total for grid in merged if grid.total), "")
     seen = max((len(grid.rows) for grid in merged if not grid.single and not grid.counts), default=0)
     missing = missing or (total.isdigit() and int(total) > seen > 0)
     return Source(tool, _base(pages[0], tool), pages, tuple(merged), missing)
+
+
+def _full(tool: ToolCard, pages: Sequence[Done], read: Sequence[Sequence[Grid]]) -> bool:
+    """Is the last page as full as one can be, and nothing said of what follows? Then there may be another."""
+    turning = [p for p in tool.parameters if turns(p) in {"page", "offset"}]
+    told = any(set(parts(name)) & (_MORE | _TOKENS | _TOTALS) for name, _ in _inner(pages[-1].data))
+    if not turning or told:
+        return False
+    rows = [max((len(grid.rows) for grid in page if not grid.single), default=0) for page in read]
+    asked = [v for p in tool.parameters if turns(p) == "size" and isinstance(v := pages[-1].arguments.get(p.name), int)]
+    return rows[-1] >= min([*asked, rows[0]]) and rows[-1] >= _SMALLEST_PAGE
+
+
+_TOTALS = listed("total count matched")
+_SMALLEST_PAGE = 5
 
 
 def next_pages(source: Source) -> Iterator[dict[str, Json]]:
@@ -125,7 +140,7 @@ def next_pages(source: Source) -> Iterator[dict[str, Json]]:
             return
         if way == "offset":
             seen = max((len(grid.rows) for grid in source.grids if not grid.single), default=0)
-            if seen and seen % len(source.calls) == 0:
+            if seen:
                 yield {**source.arguments, parameter.name: following if isinstance(following, int) else seen}
             return
 

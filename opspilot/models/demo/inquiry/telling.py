@@ -16,15 +16,21 @@ _VALUE = 200
 _BESIDE = 6
 _SHORT = 70
 _ROWS = 5
+_CLOSEST = 2
 
 
 def lead_data(need: Need, case: Case, sheet: Sheet) -> bool:
     """Write the direct answer; False when the rows hold none."""
     sought = sought_of(case, need)
     best = best_reading(case, need, sought)
-    if best is None or not best.parts or not best.fits:
+    if best is None or not best.fits:
         return False
+    if not best.parts and sought.aims == (Aim.FIELD,) and 0 < len(best.choice.rows) <= _CLOSEST and sought.names:
+        for row in best.choice.rows:
+            _row(row, (), best, sheet)
     for part in best.parts:
+        if part.aim is Aim.COUNT and part.value == "0" and not best.sure:
+            continue
         _tell(part, best, sought, sheet)
     if best.source.more and sought.whole and not best.source.sorted:
         sheet.write("rows_missing", own={"tool": best.source.tool.name})
