@@ -17,6 +17,7 @@ from opspilot.cli import wiring
 from opspilot.cli.commands import Commands
 from opspilot.cli.streams import say
 from opspilot.core.errors import OpsPilotError, UsageError
+from opspilot.core.limits import OnLimit
 from opspilot.texts.language import call_program, language_of, speak, text
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def ask(  # noqa: PLR0913 options are parameters
     max_seconds: Annotated[float | None, typer.Option(min=1, max=MOST_SECONDS, help=text("help.max_seconds"))] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, max=MOST_TOKENS, help=text("help.max_tokens"))] = None,
     max_failures: Annotated[int | None, typer.Option(min=1, max=MOST_STEPS, help=text("help.max_failures"))] = None,
+    on_limit: Annotated[OnLimit | None, typer.Option(help=text("help.on_limit"))] = None,
 ) -> int:
     """Ask, and watch until there is an answer."""
     from opspilot import refusals
@@ -74,6 +76,7 @@ def ask(  # noqa: PLR0913 options are parameters
         "active_seconds": max_seconds,
         "tokens": max_tokens,
         "failures_in_a_row": max_failures,
+        "on_limit": on_limit,
     }
     given = {name: most for name, most in given.items() if most is not None}
     limits = replace(settings.limits.as_limits(), **given)

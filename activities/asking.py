@@ -103,5 +103,9 @@ class AskingActivities:
 
 def _asked_for(order: AskToGoOn) -> dict[str, Json]:
     """What an approval is for: so much more of a limit, or each budget up to so much."""
-    more = {} if order.more is None else {"more": order.more}
-    return {"limit": order.reason.value, **more, **{grant.budget.value: grant.up_to for grant in order.grants}}
+    figures = {grant.budget.value: grant.up_to for grant in order.grants}
+    if order.more is not None:
+        figures["more"] = order.more
+    # A float with nothing behind the point is a count that came through JSON.
+    whole = {name: int(figure) if figure == int(figure) else figure for name, figure in figures.items()}
+    return {"limit": order.reason.value, **whole}

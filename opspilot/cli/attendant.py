@@ -13,6 +13,8 @@ from dataclasses import asdict
 from enum import IntEnum
 from typing import Protocol
 
+from opspilot.cli.endings import asked, is_about_limit
+from opspilot.cli.listing import question_line
 from opspilot.cli.prompting import Prompt, Question
 from opspilot.client import OpsPilot
 from opspilot.core.contract import Status
@@ -21,6 +23,7 @@ from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.interrupts import InterruptType, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.ports import Draft
+from opspilot.journal.queries import InterruptRow
 from opspilot.texts.language import text
 
 LEAVE_SECONDS = 2.0
@@ -82,6 +85,7 @@ class Attendant:
         self._say = say
         self._prompt = prompt
         self._open: dict[str, Question] = {}
+        self._unseen: dict[str, InterruptRow] = {}
         self._settled = asyncio.Event()
         self._written_at = time.monotonic()
         self._stopping = False
@@ -130,6 +134,7 @@ class Attendant:
         """Keep in mind which questions are open."""
         if entry.kind is Kind.INTERRUPT_OPENED:
             self._open[str(entry.data["interrupt"])] = entry.data
+            self._unseen.pop(str(entry.data["interrupt"]), None)
             return
         if entry.kind in {Kind.INTERRUPT_ANSWERED, Kind.INTERRUPT_EXPIRED}:
             self._open.pop(str(entry.data["interrupt"]), None)
@@ -143,7 +148,9 @@ class Attendant:
         """Between entries: show what is going on, ask what is open. Returns only when nobody is here to be asked."""
         # What was asked before this question came is open all the same, and keeps the run from reading it.
         for row in await self._pilot.questions(session):
-            self._open.setdefault(row.interrupt, asdict(row))
+            if row.interrupt not in self._open:
+                self._open[row.interrupt] = asdict(row)
+                self._unseen[row.interrupt] = row
         looked_at, told = time.monotonic(), ""
         while True:
             await asyncio.sleep(GLANCE_SECONDS)
@@ -174,6 +181,8 @@ class Attendant:
         if self._prompt is None:
             self._say_how(session)
             return False
+        if row := self._unseen.pop(name, None):
+            self._say(question_line(row))
         self._settled.clear()
         asking = asyncio.create_task(self._prompt.ask(question, self._principal))
         try:
@@ -209,8 +218,11 @@ class Attendant:
         several = len(self._open) > 1
         for name, question in self._open.items():
             call = name.partition("#")[0]
-            what = f"{call} {question.get('tool', '')}".strip()
             which = f" --call {call}" if several else ""
+            if is_about_limit(question):
+                self._say(text("attend.waits.limit", question=asked(question), session=session, which=which))
+                continue
+            what = f"{call} {question.get('tool', '')}".strip()
             action = (
                 "--approve | --reject"
                 if question.get("kind") == InterruptType.CONFIRM_RISKY

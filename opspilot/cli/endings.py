@@ -1,12 +1,15 @@
 """What the journal says in English, for models and machines, said again in the language of the person who reads."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import partial
 
-from opspilot.core.limits import Limits, StopReason, sentence
+from opspilot.core.budget import BudgetName
+from opspilot.core.limits import AS_MUCH_AGAIN, BUDGETS_USED_UP, Limits, StopReason, extended, sentence
 from opspilot.core.messages import Json
 from opspilot.core.observations import SENTENCES, ErrorCode
-from opspilot.texts.language import text
+from opspilot.texts.language import counted, text
 
 
 def limits_of(started: Mapping[str, Json]) -> Limits:
@@ -23,6 +26,9 @@ def ending(stopped: Mapping[str, Json], limits: Limits = Limits()) -> str:
         reason = StopReason(str(stopped.get("stop_reason")))
     except ValueError:
         return message or str(stopped.get("stop_reason") or "")
+    if reason is StopReason.BUDGET and message.startswith(BUDGETS_USED_UP):
+        return text("ended.budgets") + told_of_budgets(message.removeprefix(BUDGETS_USED_UP))
+    limits = extended(limits, stopped.get("grants") or ())
     recorded = sentence(reason, limits)
     if message and not message.startswith(recorded):
         return message
@@ -47,3 +53,62 @@ def failure(result: Mapping[str, Json]) -> str:
     if not recorded or not message.startswith(recorded):
         return message
     return text(f"failed.{code.value}") + message.removeprefix(recorded)
+
+
+def is_about_limit(question: Mapping[str, Json]) -> bool:
+    """Is it the question whether a run may go on, which no call asks?"""
+    return str(question.get("interrupt")).startswith("limit#")
+
+
+def asked(question: Mapping[str, Json]) -> str:
+    """What a person is asked: the data of an `interrupt.opened` entry, or a row of the journal.
+
+    The question about a limit is translated; what a rule, a tool or a model wrote stays as it is.
+    """
+    reason = str(question.get("reason") or "")
+    arguments = question.get("arguments")
+    if not is_about_limit(question) or not isinstance(arguments, Mapping):
+        return reason
+    more = arguments.get("more")
+    match arguments.get("limit"):
+        case StopReason.MAX_STEPS if isinstance(more, int):
+            return counted("limit.max_steps", more)
+        case StopReason.TIMEOUT if isinstance(more, int | float):
+            return text("limit.timeout", more=f"{more:g}")
+        case StopReason.TOO_MANY_FAILS if isinstance(more, int):
+            return text("limit.too_many_fails", more=more)
+        case StopReason.LOOP_DETECTED:
+            return text("limit.loop_detected")
+        case StopReason.BUDGET if isinstance(more, int):
+            return text("limit.budget", more=f"{more:,}")
+        case StopReason.BUDGET if reason.endswith(AS_MUCH_AGAIN):
+            return told_of_budgets(reason.removesuffix(AS_MUCH_AGAIN)) + text("limit.budgets")
+    return reason
+
+
+def told_of_budgets(sentences: str) -> str:
+    """How budgets stand: the sentences of `opspilot.core.budget`, whatever stands around them."""
+    for budget, pattern in _OF_BUDGETS.items():
+        sentences = pattern.sub(partial(_told, f"budget.{budget.value}"), sentences)
+    return sentences
+
+
+def _told(key: str, found: re.Match[str]) -> str:
+    return text(key, **found.groupdict())
+
+
+_OF_BUDGETS = {
+    BudgetName.SESSION_TOKENS: re.compile(
+        r"Session (?P<whose>\S+) has used (?P<used>[\d,]+) of its (?P<allowed>[\d,]+) tokens\."
+    ),
+    BudgetName.SESSION_COST: re.compile(
+        r"Session (?P<whose>\S+) has cost (?P<used>[\d,.]+); it may cost (?P<allowed>[\d,.]+)\."
+    ),
+    BudgetName.USER_TOKENS: re.compile(
+        r"(?P<whose>\S+) has used (?P<used>[\d,]+) of (?P<allowed>[\d,]+) tokens within (?P<hours>[\d.e+-]+) h\."
+    ),
+    BudgetName.USER_COST: re.compile(
+        r"(?P<whose>\S+) has spent (?P<used>[\d,.]+) within (?P<hours>[\d.e+-]+) h; (?P<allowed>[\d,.]+) may be spent\."
+    ),
+}
+"""Sessions and people whose name is one word; others keep their English."""

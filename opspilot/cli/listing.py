@@ -1,13 +1,14 @@
 """Which sessions are listed, and how: a table for people, a line for each for other programs, one for each question."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Protocol, TextIO
 
 from rich.table import Table
 from rich.text import Text
 
+from opspilot.cli.endings import asked, is_about_limit
 from opspilot.cli.folding import age, arguments_to_approve, compact, printable
 from opspilot.cli.jsonlines import json_line
 from opspilot.cli.terminal import console_on, is_live
@@ -134,7 +135,12 @@ def print_sessions(journal: Sessions, wanted: Wanted, output: TextIO, now: datet
 
 
 def question_line(row: InterruptRow) -> str:
-    """`3.1 restart_service service="payment": Restarting drops open requests. (confirm_risky)`."""
+    """`3.1 restart_service service="payment": Restarting drops open requests. (confirm_risky)`.
+
+    Of a question about a limit `limit: The limit of this run is reached. Go on for 10 more steps?`.
+    """
+    if is_about_limit(question := asdict(row)):
+        return f"{row.call}: {asked(question)}"
     what = f"{row.call} {row.tool} {arguments_to_approve(row.arguments, row.session)}".rstrip()
     return f"{what}: {compact(row.reason, 300)} ({row.kind})"
 

@@ -7,6 +7,7 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 
+from opspilot.cli.endings import is_about_limit
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
@@ -52,7 +53,7 @@ class Prompt:
 
     async def _confirm(self, question: Question, principal: Principal) -> Answer | None:
         while True:
-            reply = await self._line(text("prompt.confirm"))
+            reply = await self._line(text("prompt.limit" if is_about_limit(question) else "prompt.confirm"))
             if not reply:
                 return None
             word, _, rest = reply.partition(" ")

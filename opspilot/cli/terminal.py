@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from opspilot.cli.endings import ending, failure, limits_of
+from opspilot.cli.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
 from opspilot.cli.folding import (
     RESULT_CHARACTERS,
     arguments_line,
@@ -123,6 +123,8 @@ class TerminalView:
                 self._interrupt(entry)
             case Kind.INTERRUPT_ANSWERED | Kind.INTERRUPT_EXPIRED | Kind.ANSWER_IGNORED:
                 self._settled(entry)
+            case Kind.BUDGET_WARNED:
+                self._line(warning(entry), "yellow", 2)
             case Kind.RUN_STOPPED:
                 self._stopped(entry)
             case _:
@@ -205,7 +207,7 @@ class TerminalView:
         call, _, _ = str(data.get("interrupt", "")).partition("#")
         tool = str(data.get("tool", ""))
         self._line()
-        self._line(text("question", call=call, tool=tool, reason=data.get("reason", "")), "bold yellow", 2)
+        self._line(question_line(data), "bold yellow", 2)
         self._names[entry.call or call] = tool
         self._running.pop(entry.call or call, None)
         self._lines(question_lines(data, entry.session), 6)
@@ -255,7 +257,12 @@ def figures(stopped: Json) -> list[str]:
 
 
 def question_lines(question: Json, session: str) -> list[str]:
-    """What an approval would be for: the arguments, and what else the tool shows, nothing shortened unsaid."""
+    """What an approval would be for: the arguments, and what else the tool shows, nothing shortened unsaid.
+
+    Of a question about a limit there is nothing to add.
+    """
+    if is_about_limit(question):
+        return []
     arguments = dict(question.get("arguments") or {}) if question.get("kind") != InterruptType.QUESTION else {}
     lines = [f"{name} = {to_approve(value, session)}" for name, value in arguments.items()]
     payload = dict(question.get("payload") or {})
@@ -263,6 +270,19 @@ def question_lines(question: Json, session: str) -> list[str]:
     return lines + [
         f"{name}: {to_approve(payload[name], session)}" for name in payload if payload[name] != arguments.get(name)
     ]
+
+
+def question_line(question: Json) -> str:
+    """`? 1.1 restart_service waits for a person: Restarting drops open requests.`."""
+    if is_about_limit(question):
+        return text("question.limit", question=asked(question))
+    call, _, _ = str(question.get("interrupt", "")).partition("#")
+    return text("question", call=call, tool=question.get("tool", ""), reason=asked(question))
+
+
+def warning(warned: Entry) -> str:
+    """`! Budget: Session ops-1 has used 1,612,345 of its 2,000,000 tokens.`."""
+    return text("budget.warned", message=told_of_budgets(str(warned.data.get("message", ""))))
 
 
 def reply(answered: Entry) -> str:

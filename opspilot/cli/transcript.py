@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from opspilot.cli.endings import ending, failure, limits_of
+from opspilot.cli.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
 from opspilot.cli.folding import printable, seconds
 from opspilot.cli.terminal import figures, question_lines, reply
 from opspilot.core.entries import Entry, Kind
@@ -68,6 +68,12 @@ class _Blocks:
                 case Kind.TOOL_CALL:
                     yield from self._head(entry)
                     yield from _call(entry, self._of_call.get((entry.run, _call_of(entry)), []))
+                case Kind.INTERRUPT_OPENED if is_about_limit(entry.data):
+                    yield _asked(entry)
+                case kind if kind in _SETTLED and is_about_limit(entry.data):
+                    yield f"- {_moment(entry.at)}: {_inline(_settled(entry))}"
+                case Kind.BUDGET_WARNED:
+                    yield f"- {_moment(entry.at)}: {_inline(told_of_budgets(str(entry.data.get('message', ''))))}"
                 case Kind.RUN_STOPPED:
                     yield from self._stopped(entry)
                 case _:
@@ -113,14 +119,17 @@ def _call(proposed: Entry, entries: Sequence[Entry]) -> Iterator[str]:
         yield _fenced(_pretty(data["arguments"]))
     for entry in entries:
         if entry.kind is Kind.INTERRUPT_OPENED:
-            reason = _inline(str(entry.data.get("reason", "")))
-            yield f"- {text('transcript.asked', moment=_moment(entry.at), reason=reason)}"
+            yield _asked(entry)
             lines = question_lines(entry.data, entry.session)
             yield from [_block([printable(line) for line in lines])] if lines else []
         elif entry.kind in _SETTLED:
             yield f"- {_moment(entry.at)}: {_inline(_settled(entry))}"
     if result is not None and result.get("ok") and result.get("data") not in (None, ""):
         yield _fenced(_pretty(result["data"]))
+
+
+def _asked(opened: Entry) -> str:
+    return f"- {text('transcript.asked', moment=_moment(opened.at), reason=_inline(asked(opened.data)))}"
 
 
 def _outcome(result: Mapping[str, Json]) -> str:

@@ -88,20 +88,24 @@ def more(reason: StopReason, limits: Limits) -> float | None:
     }.get(reason)
 
 
+AS_MUCH_AGAIN = "Go on for as much again?"
+"""What a person is asked about budgets, behind the sentences that say how they stand."""
+
+
 def go_on(reason: StopReason, limits: Limits, budgets: str = "") -> str:
     """The question to a person at a limit of the run, or when `budgets` are used up, which this says.
 
     `limits` are those of the run, not extended.
     """
     if budgets:
-        return f"{budgets} Go on for as much again?"
-    steps = "1 more step" if limits.steps == 1 else f"{limits.steps} more steps"
+        return f"{budgets} {AS_MUCH_AGAIN}"
+    steps = "1 more step" if limits.steps == 1 else f"{limits.steps:,} more steps"
     texts = {
         StopReason.MAX_STEPS: f"The limit of this run is reached. Go on for {steps}?",
         StopReason.TIMEOUT: f"The time of this run is used up. Go on for {limits.active_seconds:g} more seconds?",
         StopReason.TOO_MANY_FAILS: f"{limits.failures_in_a_row} tool calls in a row failed. Go on all the same?",
         StopReason.LOOP_DETECTED: "The same call was made again and again without anything new. Go on all the same?",
-        StopReason.BUDGET: f"The budget of this run is used up. Go on for {limits.tokens} more tokens?",
+        StopReason.BUDGET: f"The budget of this run is used up. Go on for {limits.tokens:,} more tokens?",
     }
     return texts[reason]
 

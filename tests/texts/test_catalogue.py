@@ -176,7 +176,7 @@ def test_each_reason_is_said_in_english_as_the_record_says_it_and_in_chinese_wit
         speak(Language.ENGLISH)
     assert CJK.search(said)
     assert said.endswith(" The disk is full.")
-    for number in re.findall(r"\d+", sentence(reason, limits)):
+    for number in re.findall(r"\d+", stopped["message"]):
         assert number in said
 
 
