@@ -31,6 +31,7 @@ NOT_RUN = {
     "OPENAI_API_KEY=…": "needs somebody's key",
     "ANTHROPIC_API_KEY=…": "needs somebody's key",
     "python worker.py": "runs until it is stopped; tests/e2e start it",
+    "python -m opspilot.web": "runs until it is stopped; tests/web start it",
     "python bench/": "tests/test_bench.py runs it",
 }
 """How a command begins that is not run here, and why."""

@@ -12,12 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
+import pytest
 
 from opspilot.access.links import new_link_token, read_address
-from opspilot.access.tokens import Tokens
 from opspilot.core.entries import Kind, NewEntry
+from opspilot.core.errors import JournalError, UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.journal.store import SqlJournal
+from opspilot.settings import load_settings
+from opspilot.web.__main__ import serve
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -85,7 +88,7 @@ def test_it_serves_what_the_journal_holds_and_leaves_when_it_is_told_to_with_a_s
     assert read_address(tmp_path) == ""
 
 
-def test_outside_local_mode_it_lets_in_who_has_a_token_and_needs_the_key(tmp_path: Path) -> None:
+def test_what_can_not_be_ends_it_with_a_sentence_and_a_status(tmp_path: Path) -> None:
     refused = subprocess.run(
         [sys.executable, "-m", "opspilot.web"],
         cwd=tmp_path,
@@ -98,60 +101,22 @@ def test_outside_local_mode_it_lets_in_who_has_a_token_and_needs_the_key(tmp_pat
     assert "OPSPILOT_APPROVALS__KEY" in refused.stderr
     assert "Traceback" not in refused.stderr
 
+
+async def test_a_port_that_somebody_has_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        key = {"OPSPILOT_APPROVALS__KEY": "0123456789abcdef0123456789abcdef", "OPSPILOT_WEB__PORT": port}
-        there = subprocess.run(
-            [sys.executable, "-m", "opspilot.web"],
-            cwd=tmp_path,
-            env=environment(tmp_path, **key),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert there.returncode == 2
-    assert f"can't have 127.0.0.1:{port}" in there.stderr
-
-    token = Tokens(tmp_path / "tokens.json").add("ann", ("viewer",))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "opspilot.web"],
-        cwd=tmp_path,
-        env=environment(tmp_path, **key),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        me = _when_it_is_up(f"http://127.0.0.1:{port}/api/me", token, process)
-        assert (me.json()["id"], me.json()["method"]) == ("ann", "token")
-    finally:
-        process.terminate()
-        _, logged = process.communicate(timeout=30)
-    assert process.returncode == 0, logged
-    assert key["OPSPILOT_APPROVALS__KEY"] not in logged
+        port = taken.getsockname()[1]
+        monkeypatch.setenv("OPSPILOT_WEB__AUTH", "local")
+        monkeypatch.setenv("OPSPILOT_WEB__PORT", str(port))
+        with pytest.raises(UsageError, match=rf"can't have 127\.0\.0\.1:{port}: Address already in use"):
+            await serve(load_settings(), print)
 
 
-def _when_it_is_up(url: str, token: str, process: subprocess.Popen[str]) -> httpx.Response:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            return httpx.get(url, headers={"Authorization": f"Bearer {token}"})
-        except httpx.ConnectError:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-
-def test_a_journal_that_can_not_be_opened_ends_it_with_another_status(tmp_path: Path) -> None:
-    refused = subprocess.run(
-        [sys.executable, "-m", "opspilot.web"],
-        cwd=tmp_path,
-        env=environment(
-            tmp_path, OPSPILOT_WEB__AUTH="local", OPSPILOT_JOURNAL="sqlite:///missing/x.sqlite", OPSPILOT_WEB__PORT="0"
-        ),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (refused.returncode, "can't be opened" in refused.stderr) == (5, True)
-    assert "Traceback" not in refused.stderr
+async def test_a_journal_that_can_not_be_opened_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPSPILOT_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("OPSPILOT_WEB__AUTH", "local")
+    monkeypatch.setenv("OPSPILOT_WEB__PORT", "0")
+    monkeypatch.setenv("OPSPILOT_JOURNAL", "sqlite:///missing/x.sqlite")
+    with pytest.raises(JournalError, match="can't be opened"):
+        await serve(load_settings(), print)
