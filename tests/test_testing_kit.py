@@ -6,10 +6,13 @@ import pytest
 import pytest_asyncio
 from temporalio.client import Client
 
+from opspilot.core.calls import Gate
 from opspilot.core.interrupts import Interrupt, InterruptType, Principal
 from opspilot.core.limits import Limits, StopReason
+from opspilot.core.policy import Policy, Rule
 from opspilot.core.ports import CallContext
-from opspilot.testing import Expectation, Harness, Step, call, run_approved, run_tool, skipping_server
+from opspilot.core.terms import Terms
+from opspilot.testing import By, Expectation, Harness, Reply, Step, call, run_approved, run_tool, skipping_server
 from opspilot.testing.trial import TESTER
 from opspilot.tools.spec import tool
 
@@ -43,6 +46,10 @@ def move(context: CallContext, queue: str) -> object:
 
 
 ANN = Principal("ann", roles=("oncall",))
+BEN = Principal("ben", roles=("approver",))
+CAT = Principal("cat", roles=("approver",))
+ASK_ABOUT_ALL = Policy((Rule("all", Gate.CONFIRM, reason="Sure?"),))
+TWO_OTHERS = Policy((Rule("two", Gate.CONFIRM, terms=Terms(role="approver", quorum=2, not_requester=True)),))
 DRAIN = [Step(calls=[call("drain", queue="orders")]), Step(text="Done.")]
 
 
@@ -61,9 +68,16 @@ async def test_one_call_is_validated_timed_and_redacted_as_in_a_run() -> None:
     assert broken == {"ok": False, "errorCode": "tool_failed", "message": "queue_length failed: KeyError: 'mail'"}
 
 
+async def test_one_call_is_held_by_the_policy_that_is_given() -> None:
+    question = await run_tool(queue_length, TESTER, ASK_ABOUT_ALL, queue="orders")
+    assert (question["interruptType"], question["reason"]) == ("confirm_risky", "Sure?")
+    assert (await run_approved(queue_length, TESTER, ASK_ABOUT_ALL, queue="orders"))["ok"] is True
+
+
 async def test_one_call_asks_is_approved_and_is_denied_as_in_a_run() -> None:
     question = await run_tool(drain, ANN, queue="orders")
-    assert (question["interruptType"], question["payload"]) == ("params_required", {"fields": ["where"]})
+    assert (question["interruptType"], question["payload"]["fields"]) == ("params_required", ["where"])
+    assert question["payload"]["schema"]["properties"] == {"where": {"type": "string"}}
     question = await run_tool(drain, ANN, queue="orders", where="disk")
     assert question["reason"] == "orders would be emptied"
     done = await run_approved(drain, ANN, queue="orders", where="disk")
@@ -98,6 +112,24 @@ async def test_questions_are_answered_by_call_or_by_round(server: Client) -> Non
         await harness.ask(replies={"1.1": "reject"})
         assert harness.observations["1.1"]["errorCode"] == "rejected_by_human"
         assert list(harness.questions) == ["1.1#1"]
+
+
+async def test_a_policy_that_wants_two_people_gets_two_answers(server: Client) -> None:
+    script = [Step(calls=[call("queue_length", queue="orders")]), Step(text="Three.")]
+    async with Harness([queue_length], script, policy=TWO_OTHERS, principal=ANN, client=server) as harness:
+        await harness.ask(replies={"1.1": [By(BEN, "approve"), By(CAT, "approve")]})
+        assert harness.observations["1.1"]["ok"] is True
+        assert harness.questions["1.1#0"]["quorum"] == 2
+        await harness.ask(replies={"1.1": By(CAT, "reject")})
+        assert harness.observations["1.1"]["errorCode"] == "rejected_by_human"
+    refused: tuple[tuple[Reply, str], ...] = (
+        ([By(BEN, "approve"), By(BEN, "approve")], "somebody else has to agree"),
+        ([By(BEN, "approve"), "approve"], "Only people with the role approver"),
+    )
+    for replies, why in refused:
+        with pytest.raises(AssertionError, match=why):
+            async with Harness([queue_length], script, policy=TWO_OTHERS, principal=ANN, client=server) as harness:
+                await harness.ask(replies={"1.1": replies})
 
 
 async def test_a_question_without_a_reply_fails_the_test_and_ends_the_run(server: Client) -> None:

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from opspilot.core.interrupts import Interrupt, InterruptType
 from opspilot.core.ports import CallContext
-from opspilot.tools.spec import tool
+from opspilot.tools.spec import Sensitive, tool
 
 
 @tool(effect="read", timeout_seconds=0.2)
@@ -56,6 +56,12 @@ def drain(context: CallContext, queue: str) -> object:
 def ping() -> str:
     """Say pong"""
     return "pong"
+
+
+@tool(question=lambda code, where: f"Seal the {where}?")
+def seal(code: Annotated[str, Sensitive(), Field(description="To open it again.")], where: str = "gate") -> str:
+    """Seal something."""
+    return f"{where} sealed with {code}"
 '''
 SETTINGS = """
 [tools.depth]
@@ -105,6 +111,7 @@ def test_list_has_a_line_for_each_tool_and_for_the_one_that_is_always_there(run:
         "drain",
         "ping",
         "read_more",
+        "ask_human",
     ]
 
 
@@ -195,6 +202,15 @@ def test_a_call_asks_with_4_until_it_is_approved_and_answered(run: Run) -> None:
     assert (status, shown["data"]["emptied"], shown["data"]["why"]) == (0, "orders", "full")
     _, again, _ = called(run, *arguments)
     assert again["data"]["key"] != shown["data"]["key"]
+
+
+def test_a_tool_says_what_is_asked_and_what_is_sensitive_is_marked_and_masked(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "opspilot.toml").write_text('[tools.seal]\nuse = "author_tools:seal"\n')
+    assert "code (string, required, sensitive): To open it again." in run("show", "seal")[1]
+    _, shown, _ = called(run, "seal", "--args", '{"code": "sesame"}')
+    assert shown["reason"] == "Seal the gate?"
+    _, shown, _ = called(run, "seal", "--yes", "--args", '{"code": "sesame"}')
+    assert shown["data"] == "gate sealed with [redacted:sensitive]"
 
 
 def test_a_call_is_judged_by_the_policy_of_the_settings(run: Run, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
 
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
@@ -160,10 +161,18 @@ class Desk:
                 return status
             await asyncio.sleep(0.02)
 
+    async def asks(self, session: str, interrupt: str) -> None:
+        """Wait until the run itself asks what the journal shows a moment before, or has ended."""
+        while True:
+            status = await self.opspilot.status(session)
+            if status and (
+                status.status is Status.DONE or interrupt in {asked.interrupt for asked in status.questions}
+            ):
+                return
+            await asyncio.sleep(0.02)
+
     async def answer(
         self, session: str, interrupt: str, action: AnswerAction, by: Principal | None = None, **more: Any
     ) -> None:
-        """Answer one question, by the principal who asked or by somebody else."""
-        who = by or self.principal
-        answer = Answer(f"answer-{interrupt}-{action}-{who.id}", interrupt, action, who, **more)
-        await self.opspilot.answer(session, answer)
+        """Answer one question, as the principal who asked or as somebody else."""
+        await self.opspilot.answer(session, Answer(uuid4().hex, interrupt, action, by or self.principal, **more))

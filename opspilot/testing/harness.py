@@ -139,6 +139,7 @@ class Harness:
         reply = replies.get(name, replies.get(str(question.call)))
         if reply is None:
             await self._give_up(session, f"{name} asks a person, and has no reply: {question.data['reason']}")
+        await self.desk.asks(session, name)
         for each in [reply] if isinstance(reply, str | Mapping | By) else reply:
             by, said = (each.who, each.said) if isinstance(each, By) else (None, each)
             shown = question.data["digest"]

@@ -82,7 +82,7 @@ async def test_a_package_offers_a_tool_with_settings_of_its_own_and_it_runs(inst
     install("acme_weather", WEATHER, "weather = acme_weather")
     tables = {"weather": {"station": "Kiel"}, "weather_oslo": {"use": "weather", "station": "Oslo"}}
     registry = build_registry(tables, place)
-    assert list(registry) == ["weather", "weather_oslo"]
+    assert list(registry) == ["weather", "weather_oslo", "ask_human"]
     context = CallContext("s", "r", "1.1", 1, "key", Principal("ann"))
     returned = await ToolRuntime(registry).run("weather_oslo", {"hour": 7}, context)
     assert returned.observation is not None
@@ -91,7 +91,7 @@ async def test_a_package_offers_a_tool_with_settings_of_its_own_and_it_runs(inst
 
 def test_an_offer_may_be_a_tool_or_a_function_that_makes_several(install: Install, place: ToolPlace) -> None:
     install("acme_weather", WEATHER, "pong = acme_weather:ping\nwinds = acme_weather:two")
-    assert list(build_registry({"pong": {}, "winds": {}}, place)) == ["pong", "winds_north", "winds_south"]
+    assert list(build_registry({"pong": {}, "winds": {}}, place)) == ["pong", "winds_north", "winds_south", "ask_human"]
 
 
 def test_wrong_settings_of_an_offered_tool_are_refused_naming_what_is_allowed(
@@ -122,12 +122,12 @@ def test_two_packages_that_offer_one_name_are_both_named(install: Install, place
     assert "the package acme_weather (acme_weather) and the package best_weather (best_weather:ping)" in str(
         caught.value
     )
-    assert list(build_registry({"weather": {"use": "best_weather:ping"}}, place)) == ["weather"]
+    assert list(build_registry({"weather": {"use": "best_weather:ping"}}, place)) == ["weather", "ask_human"]
 
 
 def test_a_broken_package_is_named_and_only_when_it_is_used(install: Install, place: ToolPlace) -> None:
     install("acme_broken", "1 / 0\n", "broken = acme_broken:ping")
-    assert list(build_registry({"search_docs": {"path": "docs"}}, place)) == ["search_docs"]
+    assert list(build_registry({"search_docs": {"path": "docs"}}, place)) == ["search_docs", "ask_human"]
     with pytest.raises(
         UsageError, match=r"tools\.x: broken, which the package acme_broken offers, can't be imported: ZeroDivision"
     ):
@@ -139,7 +139,7 @@ def test_a_module_beside_the_settings_is_found_together_with_what_it_imports(
 ) -> None:
     (place.base / "rain_gauge.py").write_text(WEATHER)
     (place.base / "rain_tools.py").write_text("from rain_gauge import ping\n")
-    assert list(build_registry({"rain": {"use": "rain_tools:ping"}}, place)) == ["rain"]
+    assert list(build_registry({"rain": {"use": "rain_tools:ping"}}, place)) == ["rain", "ask_human"]
 
 
 def test_a_module_beside_the_settings_never_takes_the_place_of_an_installed_one(
@@ -148,7 +148,7 @@ def test_a_module_beside_the_settings_never_takes_the_place_of_an_installed_one(
     install("acme_weather", WEATHER, "weather = acme_weather")
     (place.base / "acme_weather.py").write_text("raise SystemExit('the wrong one')\n")
     (place.base / "json.py").write_text("raise SystemExit('the wrong one')\n")
-    assert list(build_registry({"pong": {"use": "acme_weather:ping"}}, place)) == ["pong"]
+    assert list(build_registry({"pong": {"use": "acme_weather:ping"}}, place)) == ["pong", "ask_human"]
     with pytest.raises(UsageError, match=r"no attribute 'rain'.*comes before .*acme_weather\.py: give the file"):
         build_registry({"x": {"use": "acme_weather:rain"}}, place)
 

@@ -92,15 +92,16 @@ def test_a_built_in_is_found_by_its_own_name_and_under_another(place: ToolPlace)
     (place.base / "logs").mkdir()
     tables = {"search_logs": {"path": "logs"}, "audit_logs": {"use": "search_logs", "path": "logs"}}
     registry = build_registry(tables, place)
-    assert list(registry) == ["search_logs", "audit_logs"]
-    assert [tool.name for tool in registry.values()] == ["search_logs", "audit_logs"]
+    assert list(registry) == ["search_logs", "audit_logs", "ask_human"]
+    assert [tool.name for tool in registry.values()] == ["search_logs", "audit_logs", "ask_human"]
 
 
-def test_read_more_is_there_whenever_a_journal_is(place: ToolPlace) -> None:
+def test_ask_human_is_always_there_and_read_more_whenever_a_journal_is(place: ToolPlace) -> None:
     with_journal = ToolPlace(place.base, place.state, EmptyJournal())  # type: ignore[abstract]
-    assert list(build_registry({}, with_journal)) == ["read_more"]
-    assert list(build_registry({"read_more": {}}, with_journal)) == ["read_more"]
-    assert list(build_registry({}, place)) == []
+    assert list(build_registry({}, with_journal)) == ["ask_human", "read_more"]
+    assert list(build_registry({"read_more": {}}, with_journal)) == ["read_more", "ask_human"]
+    assert list(build_registry({"ask_human": {}}, place)) == ["ask_human"]
+    assert list(build_registry({}, place)) == ["ask_human"]
 
 
 def test_tools_of_ones_own_are_named_by_module_and_attribute(place: ToolPlace) -> None:
@@ -112,7 +113,7 @@ def test_tools_of_ones_own_are_named_by_module_and_attribute(place: ToolPlace) -
         },
         place,
     )
-    assert list(registry) == ["pong", "made", "two_a", "two_b"]
+    assert list(registry) == ["pong", "made", "two_a", "two_b", "ask_human"]
     assert registry["pong"].name == "pong"
     assert registry["made"].function() == [{"level": 3}, place.base.name]
 

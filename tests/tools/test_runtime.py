@@ -237,11 +237,11 @@ async def test_a_prepared_result_is_neither_redacted_nor_trimmed_again() -> None
 
 
 async def test_an_interrupt_passes_with_its_payload_redacted() -> None:
-    asked = Interrupt(InterruptType.PARAMS_REQUIRED, "Where, a@example.com?", {"fields": ["where"], "token": "x"})
+    asked = Interrupt(InterruptType.QUESTION, "Where, a@example.com?", {"fields": ["where"], "token": "x"})
     returned = await runtime_of(returning(asked, effect="write")).run("give", {}, CONTEXT)
     assert returned == ToolReturn(
         interrupt=Interrupt(
-            InterruptType.PARAMS_REQUIRED,
+            InterruptType.QUESTION,
             "Where, [redacted:email]?",
             {"fields": ["where"], "token": "[redacted:secret]"},
         )

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from opspilot.core.calls import Effect
-from opspilot.core.interrupts import Interrupt, InterruptType
+from opspilot.core.calls import Effect, Gate, Verdict
+from opspilot.core.interrupts import Interrupt, InterruptType, Principal
 from opspilot.core.observations import ErrorCode
+from opspilot.core.policy import RUN_ANYTHING
 from opspilot.tools.builtin.restart_service import Config
+from opspilot.tools.registry import Registry
+from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import Tool, ToolError
 from tests.tools.builtin.calls import BuildTool, CallTool
 
@@ -74,30 +77,67 @@ def test_after_a_person_agreed_the_command_runs_with_its_key_and_without_our_sec
 def test_what_is_no_service_name_never_reaches_the_command(
     tool: Tool, run_tool: CallTool, tmp_path: Path, service: str
 ) -> None:
-    with pytest.raises((ToolError, ValidationError)) as refused:
+    with pytest.raises(ValidationError):
         run_tool(tool, {"service": service, "reason": "x"}, approved=True)
     assert ran(tmp_path) is None
-    assert not isinstance(refused.value, ToolError) or refused.value.code is ErrorCode.NOT_STARTED
 
 
-def test_only_listed_services_may_be_restarted(build_tool: BuildTool, run_tool: CallTool) -> None:
+def judged(tool: Tool, **arguments: str) -> Verdict:
+    """What a run decides about a restart before it asks anybody."""
+    return ToolRuntime(Registry([tool])).judge("restart_service", {"reason": "x", **arguments}, Principal("ann"))
+
+
+def test_only_listed_services_may_be_restarted_and_nobody_is_asked_about_others(
+    build_tool: BuildTool, run_tool: CallTool
+) -> None:
     tool = build_tool("restart_service", command=["true"], services=["payment", "orders"])
-    assert isinstance(run_tool(tool, ASKED), Interrupt)
-    with pytest.raises(ToolError, match="did you mean payment") as refused:
-        run_tool(tool, {"service": "paymnt", "reason": "x"}, approved=True)
-    assert refused.value.code is ErrorCode.NOT_STARTED
+    assert isinstance(run_tool(tool, ASKED | {"service": " payment "}), Interrupt)
+    wrong = judged(tool, service="paymnt")
+    assert wrong.code is ErrorCode.INVALID_ARGUMENTS
+    assert wrong.message == ("service: is not a service that may be restarted (did you mean payment?), got paymnt")
+    assert "(there are orders, payment), got search" in judged(tool, service="search").message
 
 
 def test_only_components_of_the_catalogue_may_be_restarted(
     build_tool: BuildTool, run_tool: CallTool, tmp_path: Path
 ) -> None:
-    (tmp_path / "c.yaml").write_text(
+    catalogue = tmp_path / "c.yaml"
+    catalogue.write_text(
         "kind: Component\nmetadata: {name: payment}\n---\nkind: Resource\nmetadata: {name: payment-db}\n"
     )
     tool = build_tool("restart_service", command=["true"], catalog="c.yaml")
     assert isinstance(run_tool(tool, ASKED), Interrupt)
-    with pytest.raises(ToolError, match="'payment-db' is not a service that may be restarted"):
-        run_tool(tool, {"service": "payment-db", "reason": "x"})
+    assert "is not a service that may be restarted" in judged(tool, service="payment-db").message
+    assert judged(tool, service="payment").gate is Gate.CONFIRM
+    catalogue.unlink()
+    assert judged(tool, service="payment").code is ErrorCode.INVALID_ARGUMENTS
+
+
+def test_whoever_must_agree_is_asked_in_the_same_words_by_the_policy_and_by_the_tool(
+    build_tool: BuildTool, run_tool: CallTool
+) -> None:
+    one = build_tool("restart_service", command=["true"], environments=["production"])
+    several = build_tool("restart_service", command=["true"], environments=["staging", "production"])
+    in_production = "Restart payment in production? Requests that it is serving may fail."
+    for tool, arguments in ((one, {}), (several, {"environment": "production"})):
+        assert judged(tool, service="payment", **arguments).message == in_production
+        assert run_tool(tool, ASKED | arguments).reason == in_production
+    unsaid = "Restart payment? Requests that it is serving may fail."
+    assert judged(several, service="payment").message == unsaid
+
+
+def test_an_environment_that_there_is_not_is_refused_before_anybody_is_asked(build_tool: BuildTool) -> None:
+    tool = build_tool("restart_service", command=["true"], environments=["staging", "production"])
+    wrong = judged(tool, service="payment", environment="moon")
+    assert wrong.code is ErrorCode.INVALID_ARGUMENTS
+    assert "should be 'staging' or 'production', got moon" in wrong.message
+
+
+def test_where_a_rule_lets_it_run_it_still_asks_by_itself(build_tool: BuildTool, run_tool: CallTool) -> None:
+    tool = build_tool("restart_service", command=["true"])
+    freely = ToolRuntime(Registry([tool]), RUN_ANYTHING).judge("restart_service", ASKED, Principal("ann"))
+    assert freely.gate is Gate.RUN
+    assert isinstance(run_tool(tool, ASKED), Interrupt)
 
 
 def test_where_there_are_several_environments_a_call_must_name_one(

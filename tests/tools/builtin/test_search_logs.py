@@ -75,6 +75,13 @@ def test_a_level_means_this_or_worse(tool: Tool, run_tool: CallTool, logs: Path)
     assert run_tool(tool, {"level": "WARN"})["matched"] == 4
 
 
+def test_no_count_by_level_is_given_where_levels_are_not_recognised(tool: Tool, run_tool: CallTool, logs: Path) -> None:
+    (logs / "odd.log").write_text("~~7~~ pump went wrong\n~~2~~ pump runs\n")
+    result = run_tool(tool, {"level": "error"})
+    assert result["matched"] is None
+    assert result["notes"][0].startswith("Levels are not recognised in odd.log")
+
+
 def test_times_are_absolute_or_relative(tool: Tool, run_tool: CallTool, logs: Path) -> None:
     now = datetime.now(UTC)
     times = [now - timedelta(minutes=minutes) for minutes in (300, 90, 10)]
