@@ -3,7 +3,9 @@
 from temporalio.exceptions import ApplicationError
 
 from opspilot.core import contract
+from opspilot.core.calls import limit_interrupt
 from opspilot.core.interrupts import Answer
+from opspilot.core.limits import AT_A_LIMIT
 from opspilot.core.state import RunState, Stage
 
 MAX_WAITING_ANSWERS = 50
@@ -49,4 +51,7 @@ def has_room(state: RunState, answer: Answer) -> bool:
 def _may_be_asked_soon(state: RunState, answer: Answer) -> bool:
     """The journal shows a question a moment before its activity returns; a digest proves that it was seen there."""
     call = state.open_under(answer.interrupt)
-    return call is not None and call.stage is not Stage.ASKED and bool(answer.digest)
+    of_call = call is not None and call.stage is not Stage.ASKED
+    at_limit = state.stop in AT_A_LIMIT and state.limit_question is None
+    of_limit = at_limit and answer.interrupt == limit_interrupt(state.limits_asked + 1)
+    return bool(answer.digest) and (of_call or of_limit)

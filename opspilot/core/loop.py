@@ -92,15 +92,15 @@ def _decide_thinking(state: RunState, limits: Limits) -> Decision:
         return AskToGoOn(state.stop, state.limits_asked + 1)
     if state.open_limit_question is not None:
         return wait_for_people(state)
+    if state.answers:
+        # For questions that another answer has settled: who sent them is told.
+        return JudgeAnswer(state.answers[0], 0.0)
     if state.stop is not None:
         if not state.steps_now:
             # A budget was used up before anything could be found out.
             return _close(state)
         # What is unread is left for after the close: it deserves counters of its own, and tools.
         return Think(state.step, (), state.stop, limits.final_turn_seconds)
-    if state.answers:
-        # For questions of the last step, which another answer has settled: who sent them is told.
-        return JudgeAnswer(state.answers[0], 0.0)
     return Think(state.step + 1, state.inbox, None, seconds_left(state, limits))
 
 
