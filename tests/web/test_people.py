@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 from temporalio.client import Client
 
 from opspilot.access.links import new_link_token
@@ -294,8 +295,11 @@ async def test_an_error_that_nobody_foresaw_is_a_sentence_and_a_line_in_the_log(
 
     monkeypatch.setattr(stand.backend.journal, "find_sessions", broken)
     ann = await stand.program("ann", "viewer")
-    response = await ann.get("/api/sessions")
+    with capture_logs() as logged:
+        response = await ann.get("/api/sessions")
     assert (response.status_code, response.json()["code"]) == (500, "failed")
+    (line,) = [line for line in logged if line["log_level"] == "error"]
+    assert (line["event"], line["path"], line["exc_info"]) == ("a request failed", "/api/sessions", True)
     assert "hunter2" not in response.text
     assert {name: response.headers[name] for name in HEADERS} == HEADERS
 
