@@ -167,7 +167,7 @@ def test_a_wrong_table_is_found_before_anybody_asks_for_it() -> None:
         ("[models.a]\napi_key = 'sk-1'", "models.a.api_key must not stand in a file that is shared. Set OPSPILOT_M"),
         ("[models.a]\nextra_headers = {Cookie = 'c'}", "models.a.extra_headers.Cookie must not stand in a file"),
         ("[models.a]\nproxy = 'http://me:pw@p:1'", "models.a.proxy with a password must not stand in a file"),
-        ("[local]\nroles = ['on call']", "local.roles.0 must be a word of letters, digits,"),
+        ("[local]\nroles = ['on call']", "local.roles#1 must be a word of letters, digits,"),
     ],
 )  # fmt: skip
 def test_a_wrong_table_is_refused_with_its_name(text: str, sentence: str) -> None:
