@@ -145,6 +145,8 @@ def _not_found(case: Case, sheet: Sheet) -> None:
             elif not (need.kind is Kind.OTHER and call.findings.totals):
                 about = asked_for(call)
                 lines.write("nothing" if about else "nothing_plain", own={"tool": call.tool, "about": about})
+                for note in call.findings.notes:
+                    lines.write("note", text=note)
     span = case.question.span
     if span and case.filed and not _span_applied(case):
         lines.write("time_ignored", own={"span": span.said})

@@ -55,7 +55,10 @@ class Entity:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that could be read from a result. `totals`: its top-level numbers; `options`: names on offer, by key."""
+    """All that could be read from a result.
+
+    `totals`: its top-level numbers, "" where it says that one is not known; `options`: names on offer, by key.
+    """
 
     excerpts: tuple[Excerpt, ...] = ()
     tallies: tuple[Tally, ...] = ()
@@ -67,7 +70,7 @@ class Findings:
     @property
     def empty(self) -> bool:
         """Nothing was found: the result says so in a total, or holds no text, no count above zero and no thing."""
-        if any(value == "0" and set(parts(name)) & _TOTAL for name, value in self.totals.items()):
+        if any(value in {"0", ""} and set(parts(name)) & _TOTAL for name, value in self.totals.items()):
             return True
         return not (self.excerpts or self.entities or any(tally.count != "0" for tally in self.tallies))
 
@@ -104,6 +107,8 @@ def read_result(data: Json) -> Findings:
     reader.visit(data, "", 0)
     totals = {key: scalar(value) for key, value in data.items() if _is_number(value)} if isinstance(data, dict) else {}
     totals |= reader.totals
+    if isinstance(data, dict):
+        totals |= {name: "" for name, value in data.items() if value is None and name in _TOTAL}
     if isinstance(data, dict) and not (reader.tallies or reader.entities):
         if _described(data) and not any(excerpt.source for excerpt in reader.excerpts):
             reader.excerpts.clear()

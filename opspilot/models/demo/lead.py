@@ -35,8 +35,9 @@ def write_lead(case: Case, sheet: Sheet) -> None:
         if need.kind is Kind.DATA:
             lead_data(need, case, sheet)
             continue
-        call = next((call for call in reversed(case.calls(need)) if call.useful or _counted(call)), None)
-        if call is None:
+        calls = case.calls(need)
+        call = next((call for call in reversed(calls) if call.useful or (call is calls[0] and _counted(call))), None)
+        if call is None or (need.kind is Kind.LOGS and _level_dropped(calls[0], call, case)):
             continue
         if need.kind is Kind.LOGS:
             _lead_of_rows(need, call, case, sheet)
@@ -48,8 +49,16 @@ def write_lead(case: Case, sheet: Sheet) -> None:
             _lead_of_documents(case, sheet)
 
 
+def _level_dropped(first: Done, call: Done, case: Case) -> bool:
+    """Are these lines of any level, where those of one were asked for and the tool could not tell which they are?"""
+    card = next((tool for tool in case.tools if tool.name == call.tool), None)
+    level = card.with_role(Role.LEVEL) if card else None
+    unknown = "" in first.findings.totals.values()
+    return unknown and level is not None and level.name in first.arguments and level.name not in call.arguments
+
+
 def _counted(call: Done) -> bool:
-    return call.ok and bool(call.findings.totals)
+    return call.ok and bool(call.findings.totals) and not call.findings.notes
 
 
 # ---------------------------------------------------------------- rows

@@ -56,7 +56,7 @@ def tell_logs(need: Need, case: Case, sheet: Sheet, *, led: bool = False) -> Non
         _row(row, sheet)
     if question.counts:
         for name, value in findings.totals.items():
-            if set(parts(name)) & _TOTAL_NAMES:
+            if value and set(parts(name)) & _TOTAL_NAMES:
                 sheet.write("field", name=name, value=value)
     if rows:
         return
@@ -247,7 +247,7 @@ def tell_other(need: Need, case: Case, sheet: Sheet) -> None:
 def tell_everything(call: Done, case: Case, sheet: Sheet) -> None:
     """All that a result holds, within bounds."""
     findings = call.findings
-    for name, value in list(findings.totals.items())[:_FIELDS]:
+    for name, value in [total for total in findings.totals.items() if total[1]][:_FIELDS]:
         sheet.write("field", name=name, value=value)
     _entities(findings.entities, frozenset(), case, sheet)
     for row in findings.tallies[:_ROWS]:

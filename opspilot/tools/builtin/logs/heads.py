@@ -2,11 +2,13 @@
 
 import re
 
-from opspilot.tools.builtin.logs.levels import Level, level_in_words, level_named
+from opspilot.tools.builtin.logs.levels import LETTERS, Level, level_in_words, level_named
 from opspilot.tools.builtin.logs.line import Clock, LogLine, service_of_path
-from opspilot.tools.builtin.logs.times import time_at, time_without_year
+from opspilot.tools.builtin.logs.times import TimeAtStart, time_at, time_without_year
 
-_BEFORE = re.compile(r"(?:(?P<origin>\S+\.log\S*) |(?P<process>\d+:[A-Z]) )?(?P<open>\[)?")
+_BEFORE = re.compile(
+    r"(?:(?P<origin>\S+\.log\S*) |(?P<process>\d+:[A-Z]) |[\[<(](?P<level>[A-Za-z]{1,9}) *[\])>] +)?(?P<open>\[)?"
+)
 _AFTER = re.compile(r"[ \t|,;:-]*")
 _REST = re.compile(
     r"(?:- +)?(?:(?P<pid>\d+|\[\d+\]) +)?(?:\[(?P<thread>[^\]]{1,80})\] +)?"
@@ -22,15 +24,6 @@ _ANDROID = re.compile(
 )
 _REDIS_MARK = re.compile(r"(?P<mark>[.\-*#]) (?P<message>.*)", re.DOTALL)
 _MARKS: dict[str, Level] = {".": "debug", "-": "info", "*": "notice", "#": "warning"}
-_LETTERS: dict[str, Level] = {
-    "V": "trace",
-    "D": "debug",
-    "I": "info",
-    "W": "warning",
-    "E": "error",
-    "F": "critical",
-    "A": "critical",
-}
 _CLUSTER = re.compile(r"\S+ (?P<epoch>\d{10}) \d{4}\.\d\d\.\d\d (?P<machine>\S+) (?P<message>.*)", re.DOTALL)
 
 
@@ -55,12 +48,12 @@ def parse_timed(text: str, clock: Clock) -> LogLine | None:
         return None
     rest_text = text[after.end() :] if after[0].strip(" \t") != "-" or before["process"] is None else text[end + 1 :]
     service = service_of_path(before["origin"]) if before["origin"] else None
-    if before["process"] is not None:
-        return _parse_redis(text[end:].lstrip(), time.seconds, before["process"])
+    if before["process"] is not None or before["level"] is not None:
+        return _parse_marked(before, text[end:].lstrip(), rest_text, time)
     android = _ANDROID.match(rest_text) if time.year_assumed else None
     if android is not None:
         fields = {"pid": android["pid"], "tid": android["tid"], "tag": android["tag"]}
-        return LogLine(android["message"], time.seconds, _LETTERS[android["letter"]], None, fields, year_assumed=True)
+        return LogLine(android["message"], time.seconds, LETTERS[android["letter"]], None, fields, year_assumed=True)
     rest = _REST.match(rest_text)
     level = level_named(rest["level"]) if rest is not None else None
     if rest is None or level is None:
@@ -75,6 +68,14 @@ def parse_timed(text: str, clock: Clock) -> LogLine | None:
             fields["request"] = request["request"]
         message = message[request.end() :]
     return LogLine(message, time.seconds, level, service, fields, time.year_assumed)
+
+
+def _parse_marked(before: re.Match[str], behind: str, message: str, time: TimeAtStart) -> LogLine | None:
+    """`[E] 2026-11-30 10:00:00 …`, and what Redis writes: something that isn't the time stands first."""
+    if before["process"] is not None:
+        return _parse_redis(behind, time.seconds, before["process"])
+    level = level_named(before["level"]) or LETTERS.get(before["level"])
+    return None if level is None else LogLine(message, time.seconds, level, None, year_assumed=time.year_assumed)
 
 
 def _parse_redis(text: str, seconds: float, process: str) -> LogLine | None:
@@ -112,4 +113,4 @@ def parse_klog(text: str, clock: Clock) -> LogLine | None:
         return None
     fields = {"tid": match["tid"], "source": match["source"]}
     seconds = time + float(f"0.{match['fraction']}")
-    return LogLine(match["message"], seconds, _LETTERS[match["letter"]], None, fields, year_assumed=True)
+    return LogLine(match["message"], seconds, LETTERS[match["letter"]], None, fields, year_assumed=True)

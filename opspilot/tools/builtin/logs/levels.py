@@ -40,6 +40,21 @@ _WORD = re.compile(
 )
 """A level as an ordinary word. `info`, `notice`, `alert`, `debug` and `trace` are too common in prose to mean one."""
 
+_LETTER = re.compile(r"^[^A-Za-z]{0,40}(?:[\[<(](?P<a>[TDIWEFC])[\])>](?=[ \t:]|$)|\|[ ]?(?P<b>[TDIWEFC])[ ]?\|)")
+"""A level of one letter in brackets or between bars, before any other word."""
+
+LETTERS: dict[str, Level] = {
+    "V": "trace",
+    "T": "trace",
+    "D": "debug",
+    "I": "info",
+    "W": "warning",
+    "E": "error",
+    "F": "critical",
+    "C": "critical",
+    "A": "critical",
+}
+
 _WORD_SEARCH_CHARACTERS = 1000
 
 
@@ -57,6 +72,9 @@ def level_in_words(text: str) -> Level | None:
     marked = _MARKED.search(head)
     if marked is not None:
         return level_named(marked[1] or marked[2])
+    lettered = _LETTER.match(head)
+    if lettered is not None:
+        return LETTERS[lettered["a"] or lettered["b"]]
     word = _WORD.search(head)
     if word is None:
         return None

@@ -24,7 +24,8 @@ def report(
     around: Mapping[tuple[str, int], Around] | None = None,
 ) -> dict[str, Json]:
     """The tool's result: what answers most questions comes first. `others` stand in for a service that isn't there."""
-    result: dict[str, Json] = {"matched": tally.matched, "scanned": tally.scanned}
+    untold = query.level is not None and not tally.matched and 0 < tally.scanned == tally.without_level
+    result: dict[str, Json] = {"matched": None if untold else tally.matched, "scanned": tally.scanned}
     notes = _notes(tally, query, zone)
     if others is not None:
         notes.insert(0, _service_note(others, query.service))
@@ -90,7 +91,12 @@ def _notes(tally: Tally, query: Query, zone: tzinfo) -> list[str]:
         notes.append(f"The times in {names} have no year; the latest possible one is assumed.")
     if query.level is not None and tally.matched and any(file.status_levels for file in tally.files):
         notes.append("Levels of access logs are those of the status: 5xx is error, 4xx warning.")
-    if tally.without_level:
+    if tally.without_level and tally.without_level == tally.scanned:
+        names = ", ".join(coverage.name for coverage in tally.files[:_NAMES_SHOWN] if coverage.lines)
+        notes.append(
+            f"Levels are not recognised in {names}: how many lines are {query.level} can't be told. Search by text."
+        )
+    elif tally.without_level:
         notes.append(
             f"{tally.without_level:,} otherwise fitting lines have no level and were not counted as {query.level}."
         )

@@ -23,9 +23,10 @@ _FORMS = (
     re.compile(rf"(?P<D>\d\d?)[ /](?P<B>{_MONTH})[ /](?P<Y>\d{{4}})[: ]{_CLOCK}{_ZONE}"),
     re.compile(rf"(?P<B>{_MONTH}) (?P<D>\d\d?), (?P<Y>\d{{4}}) {_CLOCK}(?: (?P<p>AM|PM))?"),
     re.compile(r"(?P<epoch>\d{10}\.\d{3,9})(?=\s)"),
+    re.compile(r"(?P<epoch>1\d{9}(?:\d{3}|\.\d{1,9})?)(?=[|,;])"),
 )
 """ISO with any separator (Go, nginx, PostgreSQL); Spark; HDFS and old MySQL; compact; Android, with no year; Apache and
-Redis; java.util.logging; seconds since 1970 (Squid)."""
+Redis; java.util.logging; seconds since 1970 (Squid), also with milliseconds, before a bar."""
 
 
 @dataclass(frozen=True, slots=True)
