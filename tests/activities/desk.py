@@ -168,7 +168,7 @@ class Desk:
             at=NOON + 60 * nth,
             reason=reason,
             message="It ended.",
-            steps=step,
+            steps=more.pop("steps", step),
             step=step,
             usage=Usage(7, 3),
             **more,
