@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from opspilot.core.calls import INTERRUPT, digest
 from opspilot.core.contract import Done, Notice, Notify
@@ -69,7 +69,9 @@ class NotifyingActivities:
         except JournalError as error:
             raise ApplicationError(str(error), type=JournalError.__name__) from None
         if failed := [why for why in whys if why]:
-            raise ApplicationError(f"Not told yet. {' '.join(map(str, failed))}", type=NotificationError.__name__)
+            why = f"Not told yet. {' '.join(map(str, failed))}"
+            # Benign, since it is logged already, in one line.
+            raise ApplicationError(why, type=NotificationError.__name__, category=ApplicationErrorCategory.BENIGN)
         return Done()
 
     def _entries(self, session: str, order: Notify) -> dict[str, Entry]:

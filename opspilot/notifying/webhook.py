@@ -30,10 +30,14 @@ _WORD = re.compile(rb"[a-z]+(?:_[a-z]+)+")
 
 
 def public_address(url: str) -> str:
-    """Scheme, host and port: what may be said of an address."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+    """Scheme, host and port: what may be said of an address. Of what is no address, nothing."""
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme, parts.hostname or "", parts.port
+    except ValueError:
+        return "…"
+    shown = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{shown}" + (f":{port}" if port else "")
 
 
 @dataclass(frozen=True)
