@@ -16,7 +16,7 @@ from opspilot.notifying.command import Command
 from opspilot.notifying.message import Wording
 from opspilot.notifying.signing import signing_key
 from opspilot.notifying.webhook import Webhook
-from opspilot.sections.notify import CommandSettings, NotifySettings, WebhookSettings
+from opspilot.sections.notify import CommandSettings, WebhookSettings
 from opspilot.settings import Settings
 from opspilot.texts.language import Language, text
 
@@ -30,12 +30,12 @@ def build_channels(settings: Settings, environment: Mapping[str, str]) -> tuple[
     """
     notify = settings.notify
     return (
-        *(build_webhook(webhook, notify) for webhook in notify.webhooks),
+        *(build_webhook(webhook, settings) for webhook in notify.webhooks),
         *(build_command(command, settings, environment) for command in notify.commands),
     )
 
 
-def build_webhook(webhook: WebhookSettings, notify: NotifySettings) -> Webhook:
+def build_webhook(webhook: WebhookSettings, settings: Settings) -> Webhook:
     """The channel of one webhook."""
     where = f"notify.webhooks {webhook.name}"
     secret_of, url_of = webhook.secret, webhook.url
@@ -46,17 +46,17 @@ def build_webhook(webhook: WebhookSettings, notify: NotifySettings) -> Webhook:
     if secret_of or webhook.secret_file:
         secret = secret_of.get_secret_value() if secret_of else _read(webhook.secret_file, f"{where}: secret_file")
         key = signing_key(secret, where)
-    return Webhook(webhook.name, url, _wording(notify), _body(webhook, where), key)
+    return Webhook(webhook.name, url, _wording(settings), _body(webhook, where), key)
 
 
 def build_command(command: CommandSettings, settings: Settings, environment: Mapping[str, str]) -> Command:
     """The channel of one command, which runs in the folder of the settings file."""
     seen = child_environment(environment)
-    return Command(command.name, command.command, settings.base, seen, _wording(settings.notify))
+    return Command(command.name, command.command, settings.base, seen, _wording(settings))
 
 
-def _wording(notify: NotifySettings) -> Wording:
-    return Wording(notify.link, Language(notify.language))
+def _wording(settings: Settings) -> Wording:
+    return Wording(settings.notify.link or settings.web.url, Language(settings.notify.language))
 
 
 def _body(webhook: WebhookSettings, where: str) -> Body:

@@ -19,7 +19,7 @@ async def try_channels(settings: Settings, environment: Mapping[str, str]) -> As
         yield Finding("notify", ok=False, text=text("doctor.notify.none"), fix=text("doctor.notify.none.fix"))
     for webhook in notify.webhooks:
         try:
-            channel: Channel = build_webhook(webhook, notify)
+            channel: Channel = build_webhook(webhook, settings)
         except UsageError as error:
             yield Finding(f"notify {webhook.name}", ok=False, text=str(error), fix=text("doctor.notify.fix"))
         else:

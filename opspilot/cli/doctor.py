@@ -170,7 +170,7 @@ def _channels(settings: Settings) -> Iterator[Finding]:
         yield Finding("notify", ok=True, text=text("doctor.notify.none"))
     for webhook in notify.webhooks:
         try:
-            channel = build_webhook(webhook, notify)
+            channel = build_webhook(webhook, settings)
         except OpsPilotError as error:
             yield Finding(f"notify {webhook.name}", ok=False, text=str(error), fix=text("doctor.notify.fix"))
             continue

@@ -50,7 +50,7 @@ class CommandSettings(Section):
 
 
 class NotifySettings(Section):
-    """`link` is the web UI's address, which people are led to; `language` is what they are told in."""
+    """`link` is the web UI's address, which people are led to; without it that is `web.url`."""
 
     link: str = ""
     language: Literal["en", "zh"] = "en"

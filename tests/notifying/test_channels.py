@@ -69,6 +69,20 @@ def test_webhooks_and_commands_are_read_with_their_files(here: Path) -> None:
     assert (pager.command, pager.folder, pager.environment) == (("page", "--now"), here, {"PATH": "/bin"})
 
 
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        ("", ""),
+        ("web.url = 'https://ops.example'\n", "https://ops.example"),
+        ("web.url = 'https://ops.example'\nnotify.link = 'https://in.example/ops/'\n", "https://in.example/ops"),
+    ],
+)
+def test_the_link_is_where_the_web_ui_is_unless_another_is_set(text: str, link: str) -> None:
+    (chat,) = build_channels(load(f"{text}{HOOK}url_file = 'url'"), {})
+    assert isinstance(chat, Webhook)
+    assert chat.wording.link == link
+
+
 def test_in_the_environment_an_address_and_a_secret_may_stand_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(
         "OPSPILOT_NOTIFY__WEBHOOKS", json.dumps([{"name": "chat", "url": CHAT, "secret": SECRET, "template": {}}])

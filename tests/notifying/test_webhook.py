@@ -3,11 +3,14 @@
 import asyncio
 import json
 import logging
+import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
 
 import pytest
 from standardwebhooks import Webhook as Verifier
@@ -22,6 +25,7 @@ from tests.notifying.receiver import ASKED, SECRET_PATH, Receiver, receiving
 
 SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 WORDING = Wording("https://ops.example")
+OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 
 
 @pytest.fixture
@@ -84,6 +88,21 @@ async def test_a_receiver_verifies_the_signature_with_the_standards_own_library(
             Verifier(SECRET).verify(body, headers)
     with pytest.raises(WebhookVerificationError):
         Verifier("whsec_" + "QUFB" * 8).verify(got.body, got.headers)
+
+
+async def test_the_receiver_of_the_documentation_knows_what_is_ours(receiver: Receiver) -> None:
+    page = await asyncio.to_thread(OPERATIONS.read_text, encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    example: dict[str, Any] = {}
+    exec(code, example)
+    is_genuine: Callable[[str, dict[str, str], bytes], bool] = example["is_genuine"]
+    await webhook(receiver, key=signing_key(SECRET, "secret")).send(ASKED)
+    (got,) = receiver.got
+    assert is_genuine(SECRET, got.headers, got.body)
+    assert not is_genuine(SECRET, got.headers, got.body + b" ")
+    assert not is_genuine("whsec_" + "QUFB" * 8, got.headers, got.body)
+    await webhook(receiver, key=signing_key(SECRET, "secret"), clock=lambda: time.time() - 301).send(ASKED)
+    assert not is_genuine(SECRET, receiver.got[1].headers, receiver.got[1].body)
 
 
 async def test_what_was_sent_long_ago_is_not_taken_for_new(receiver: Receiver) -> None:
