@@ -1,5 +1,6 @@
 """Looking into documents: the first search, a second one by what the logs said, and the passage with the advice."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -78,7 +79,7 @@ def _further(need: Need, case: Case, done: tuple[Done, ...]) -> Iterator[tuple[W
     if best is not None and best.source:
         yield from _whole_document(need, best, wish)
         if case.question.ideas & {Idea.ADVICE, Idea.ALERT} or asks_how(case.question):
-            yield from _advice(need, best, excerpts, wish)
+            yield from _advice(need, best, excerpts, wish, case)
 
 
 def _met(error: str, excerpts: list[Excerpt]) -> bool:
@@ -94,11 +95,17 @@ def _whole_document(need: Need, best: Excerpt, wish: Wish) -> Iterator[tuple[Wis
             yield replace(wish, source=best.source, subject=best.source, query=""), tool
 
 
-def _advice(need: Need, best: Excerpt, excerpts: list[Excerpt], wish: Wish) -> Iterator[tuple[Wish, ToolCard]]:
-    """The best document's own advice, when what was found of it gives none."""
+def _advice(
+    need: Need, best: Excerpt, excerpts: list[Excerpt], wish: Wish, case: Case
+) -> Iterator[tuple[Wish, ToolCard]]:
+    """The best document's own advice, or what it says that a thing means, when what was found of it doesn't."""
+    stem = best.source.rpartition("/")[2].rpartition(".")[0] or best.source
+    if asks_meaning(case.question.text):
+        if not any(excerpt.source == best.source and gives_meaning(excerpt) for excerpt in excerpts):
+            yield replace(wish, query=f"{stem} {'含义 说明' if CJK.search(best.text) else 'meaning'}"), need.tools[0]
+        return
     if any(excerpt.source == best.source and gives_advice(excerpt) for excerpt in excerpts):
         return
-    stem = best.source.rpartition("/")[2].rpartition(".")[0] or best.source
     words = "处理 处置 步骤" if CJK.search(best.text) else "mitigation resolution"
     yield replace(wish, query=f"{stem} {words}", source=best.source), need.tools[0]
 
@@ -108,6 +115,20 @@ _ADVISING = listed(
     "solution solutions response procedure workaround treatment"
 )
 _ADVISING_CHINESE = ("处理", "处置", "步骤", "建议", "缓解", "解决", "应对", "恢复", "修复", "措施")
+
+
+_MEANS = re.compile(r"(?i)\bwhat (?:does|do|is|are)\b.*\b(?:mean|meaning)\b|\bmeaning of\b|什么意思|含义|意味着")
+_MEANING = listed("meaning overview definition about 含义 说明 概述")
+
+
+def asks_meaning(text: str) -> bool:
+    """Does it ask what something means, rather than what to do about it?"""
+    return bool(_MEANS.search(text))
+
+
+def gives_meaning(excerpt: Excerpt) -> bool:
+    """Does the passage's heading say that it explains?"""
+    return bool(set(parts(excerpt.heading)) & _MEANING)
 
 
 def gives_advice(excerpt: Excerpt) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from opspilot.models.demo.case import Case, meant
 from opspilot.models.demo.counts import counted_rows, message_tallies, witness
-from opspilot.models.demo.docs import gives_advice
+from opspilot.models.demo.docs import asks_meaning, gives_advice, gives_meaning
 from opspilot.models.demo.findings import Entity, Excerpt
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.grounding import Sheet, short
@@ -332,6 +332,19 @@ def _lead_of_other(call: Done, case: Case, sheet: Sheet) -> None:
 def _lead_of_documents(case: Case, sheet: Sheet) -> None:
     found = [excerpt for call in case.calls_of(Kind.DOCS) if call.useful for excerpt in call.findings.excerpts]
     passages = passages_of(found, case)
-    best = next((p for p in passages if gives_advice(p) and p.source == passages[0].source), None)
+    wanted = gives_meaning if asks_meaning(case.question.text) else gives_advice
+    best = next((p for p in passages if wanted(p) and p.source == passages[0].source), None)
     for passage in [best or passages[0]] if passages else []:
+        _documented(passage, sheet)
+
+
+def _documented(passage: Excerpt, sheet: Sheet) -> None:
+    """What a document says, in a sentence that names the document and the section."""
+    title, _, section = passage.heading.partition(" > ")
+    lines = "\n".join(line for line in passage.text.split("\n") if not line.startswith("#"))
+    text = next((paragraph.strip() for paragraph in re.split(r"\n\s*\n", lines) if paragraph.strip()), "")
+    if not (title and text and passage.citation and sheet.holds(title) and sheet.holds(passage.heading)):
         _quoted(passage, sheet)
+        return
+    key = "documented_in" if section else "documented"
+    sheet.write(key, own={"title": title, "section": section}, place=passage.citation, text=short(text, 2 * _SHORT))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from opspilot.models.demo.case import Case, meant
 from opspilot.models.demo.counts import counted_rows, message_tallies
-from opspilot.models.demo.docs import gives_advice, ranked
+from opspilot.models.demo.docs import asks_meaning, gives_advice, gives_meaning, ranked
 from opspilot.models.demo.findings import Entity, Excerpt, Findings, Tally
 from opspilot.models.demo.grounding import Sheet, one_line, short
 from opspilot.models.demo.history import Done
@@ -46,6 +46,8 @@ def tell_logs(need: Need, case: Case, sheet: Sheet, *, led: bool = False) -> Non
     sheet.write("logs_heading", own={"tool": call.tool, "about": f": {about}" if about else ""})
     if call is not calls[0] and not calls[0].useful:
         sheet.write("relaxed", own={"about": about})
+        for note in calls[0].findings.notes:
+            sheet.write("note", text=note)
     question, findings = case.question, call.findings
     if question.extreme is not None and not led:
         sheet.write("not_sorted", own={"words": question.extreme.said})
@@ -150,7 +152,8 @@ def passages_of(excerpts: list[Excerpt], case: Case) -> list[Excerpt]:
     if not order:
         return []
     best = order[0]
-    advice = [excerpt for excerpt in order if excerpt.source == best.source and gives_advice(excerpt)][:1]
+    wanted = gives_meaning if asks_meaning(case.question.text) else gives_advice
+    advice = [excerpt for excerpt in order if excerpt.source == best.source and wanted(excerpt)][:1]
     first = [*advice, best] if case.need(Kind.LOGS) else [best, *advice]
     same = [excerpt for excerpt in order if excerpt.source == best.source]
     return list({id(excerpt): excerpt for excerpt in [*first, *same, *order]}.values())[:_PASSAGES]

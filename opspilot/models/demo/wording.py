@@ -26,6 +26,11 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
         "for_example": (", for example `{place}`", "，例如 `{place}`"),
         "top_message": ("Most frequent: “{label}”, count {count}", "最多的是：“{label}”，次数 {count}"),
         "found": ("`{place}`: “{text}”", "`{place}`：“{text}”"),
+        "documented": ("{title} says (`{place}`): “{text}”", "{title} 中写道（`{place}`）：“{text}”"),
+        "documented_in": (
+            "{title} says under {section} (`{place}`): “{text}”",
+            "{title} 在 {section} 一节中写道（`{place}`）：“{text}”",
+        ),
         "thing": ("`{place}`: {text}", "`{place}`：{text}"),
         "total_of": ("{count} in all{by}, as {tool} says", "共 {count}{by}，据 {tool}"),
         "counted": ("{count} in all{by}, counted in the rows of {tool}", "共 {count}{by}，由 {tool} 返回的行数出"),
