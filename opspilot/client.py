@@ -75,6 +75,7 @@ ANSWER_SECONDS = 6.0
 """How long an answer waits for a worker before it is left for the next one."""
 QUERY_SECONDS = 3.0
 SILENCE_SECONDS = 2.0
+NEWS = frozenset({Kind.NOTIFICATION_SENT, Kind.NOTIFICATION_FAILED})
 """A run that has written nothing for this long is looked up in Temporal: it may be gone."""
 LOST_SECONDS = 30.0
 """How long Temporal may be out of reach before whoever follows a run is told."""
@@ -170,9 +171,11 @@ class OpsPilot:
         """
         if self._answers is not None:
             return await self._answers(session, answer)
-        run = (await self.session(session)).current_run
-        answer = await self._reading(keep, self._journal, session, run, answer, datetime.now(UTC))
+        known = await self._reading(self._journal.session, session)
+        if known is not None:
+            answer = await self._reading(keep, self._journal, session, known.current_run, answer, datetime.now(UTC))
         if self._key is not None:
+            run = (known or await self.session(session)).current_run
             answer = signed(replace(answer, principal=self._principal), self._key, session, run)
         handle = self._temporal.get_workflow_handle(session)
         try:
@@ -299,6 +302,11 @@ class OpsPilot:
         except (RPCError, WorkflowFailureError, TimeoutError):
             return ""
 
+    async def _is_done(self, session: str) -> bool:
+        """Is the run over, though it stays until people were told so?"""
+        status = await self.status(session)
+        return status is not None and status.status is Status.DONE
+
     async def _is_open(self, session: str) -> bool:
         """Is a run of this session open in Temporal? Needs no worker; raises `RPCError` when there is no Temporal."""
         handle = self._temporal.get_workflow_handle(session)
@@ -362,7 +370,7 @@ class OpsPilot:
                 quiet_since = now
                 yield entry
                 asked = asked or (message_id is not None and entry.key == message_key(message_id))
-                stopped = entry.kind is Kind.RUN_STOPPED
+                stopped = entry.kind is Kind.RUN_STOPPED or (stopped and entry.kind in NEWS)
                 if asked and stopped:
                     return
             elif closed:
@@ -373,7 +381,7 @@ class OpsPilot:
                 quiet_since = now
                 try:
                     # A run writes its last entry before it closes, so the journal is read once more after this.
-                    closed = not await self._is_open(session)
+                    closed = not await self._is_open(session) or (stopped and await self._is_done(session))
                     reached_at = now
                     if not closed and not checked:
                         checked = await self._same_journal(session)
