@@ -152,8 +152,8 @@ def answer(
 @command
 def cancel(session: SessionName, *, local: Local = False) -> int:
     """Stop a session's run. What it found is kept."""
-    from opspilot.cli.endings import ending
     from opspilot.core.entries import Kind
+    from opspilot.texts.endings import ending
 
     settings = wiring.load()
     endpoint = _endpoint(settings, local=local)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from opspilot.cli.folding import age
 from opspilot.cli.listing import Wanted, print_sessions, select, session_table
 from opspilot.cli.moments import moment
 from opspilot.core.entries import Kind, NewEntry
@@ -16,6 +15,7 @@ from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.journal.queries import SessionRow
 from opspilot.journal.store import SqlJournal
+from opspilot.texts.folding import age
 
 NOW = datetime(2030, 1, 10, 12, 0, tzinfo=UTC)
 DONE = [("answered", "dana"), ("cancelled", "dana"), ("answered", "eve"), (None, "dana"), ("waiting", "eve")]

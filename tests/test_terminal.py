@@ -12,15 +12,6 @@ from rich.console import Console
 
 from opspilot.cli import terminal
 from opspilot.cli.attendant import ExitStatus
-from opspilot.cli.folding import (
-    APPROVED_CHARACTERS,
-    arguments_line,
-    arguments_to_approve,
-    compact,
-    printable,
-    result_lines,
-    seconds,
-)
 from opspilot.cli.jsonlines import JsonView
 from opspilot.cli.prompting import fields, make_answer, parse_values, value
 from opspilot.cli.terminal import TerminalView
@@ -29,6 +20,15 @@ from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.outward import outward
+from opspilot.texts.folding import (
+    APPROVED_CHARACTERS,
+    arguments_line,
+    arguments_to_approve,
+    compact,
+    printable,
+    result_lines,
+    seconds,
+)
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 

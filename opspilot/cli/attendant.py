@@ -13,7 +13,6 @@ from dataclasses import asdict
 from enum import IntEnum
 from typing import Protocol
 
-from opspilot.cli.endings import asked, is_about_limit
 from opspilot.cli.listing import question_line
 from opspilot.cli.prompting import Prompt, Question
 from opspilot.client import OpsPilot
@@ -24,6 +23,7 @@ from opspilot.core.interrupts import InterruptType, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.ports import Draft
 from opspilot.journal.queries import InterruptRow
+from opspilot.texts.endings import asked, is_about_limit
 from opspilot.texts.language import text
 
 LEAVE_SECONDS = 2.0

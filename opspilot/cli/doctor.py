@@ -12,7 +12,6 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from opspilot.channels import build_webhook
-from opspilot.cli.folding import printable
 from opspilot.cli.jsonlines import json_line
 from opspilot.client import OpsPilot
 from opspilot.core.errors import OpsPilotError
@@ -22,6 +21,7 @@ from opspilot.model_settings import ModelSettings
 from opspilot.notifying.webhook import public_address
 from opspilot.settings import FILE_NAME, Settings
 from opspilot.temporal import connect, register_search_attributes, require_search_attributes
+from opspilot.texts.folding import printable
 from opspilot.texts.language import text
 from opspilot.tools.builtin.docs.index import DocsIndex, IndexBusy
 from opspilot.tools.registry import build_registry

@@ -8,14 +8,14 @@ from typing import Protocol, TextIO
 from rich.table import Table
 from rich.text import Text
 
-from opspilot.cli.endings import asked, is_about_limit
-from opspilot.cli.folding import age, arguments_to_approve, compact, printable
 from opspilot.cli.jsonlines import json_line
 from opspilot.cli.terminal import console_on, is_live
 from opspilot.core.contract import Status
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import StopReason
 from opspilot.journal.queries import InterruptRow, SessionRow
+from opspilot.texts.endings import asked, is_about_limit
+from opspilot.texts.folding import age, arguments_to_approve, compact, printable
 from opspilot.texts.language import text
 
 TITLE_CHARACTERS = 200

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from opspilot.cli.folding import printable
 from opspilot.cli.jsonlines import json_line
 from opspilot.cli.tool_commands import AsJson, MakeCommand, configured, json_object, named
 from opspilot.core.interrupts import Principal
+from opspilot.texts.folding import printable
 from opspilot.texts.language import text
 
 

@@ -4,12 +4,12 @@ import difflib
 import json as jsonlib
 from collections.abc import Iterator, Sequence
 
-from opspilot.cli.folding import arguments_line
 from opspilot.core.calls import Gate
 from opspilot.core.messages import Json
 from opspilot.core.policy_check import Fault, Finding
 from opspilot.core.policy_reading import Condition, Unmet
 from opspilot.core.terms import Rung, RungKind, Terms
+from opspilot.texts.folding import arguments_line
 from opspilot.texts.language import text
 from opspilot.tools.policy_trial import Trial
 

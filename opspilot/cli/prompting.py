@@ -7,10 +7,10 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 
-from opspilot.cli.endings import is_about_limit
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
+from opspilot.texts.endings import is_about_limit
 from opspilot.texts.language import text
 
 Question = Mapping[str, Json]

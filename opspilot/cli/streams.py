@@ -6,8 +6,8 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
-from opspilot.cli.folding import printable
 from opspilot.core.errors import UsageError
+from opspilot.texts.folding import printable
 from opspilot.texts.language import text
 
 

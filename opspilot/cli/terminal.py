@@ -14,8 +14,14 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from opspilot.cli.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
-from opspilot.cli.folding import (
+from opspilot.cli.livearea import Doing, LiveArea
+from opspilot.core.entries import VOID, Entry, Kind
+from opspilot.core.interrupts import InterruptType
+from opspilot.core.limits import Limits
+from opspilot.core.messages import Json
+from opspilot.core.ports import Draft
+from opspilot.texts.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
+from opspilot.texts.folding import (
     RESULT_CHARACTERS,
     arguments_line,
     compact,
@@ -24,12 +30,6 @@ from opspilot.cli.folding import (
     seconds,
     to_approve,
 )
-from opspilot.cli.livearea import Doing, LiveArea
-from opspilot.core.entries import VOID, Entry, Kind
-from opspilot.core.interrupts import InterruptType
-from opspilot.core.limits import Limits
-from opspilot.core.messages import Json
-from opspilot.core.ports import Draft
 from opspilot.texts.language import counted, text
 
 OFFLINE = "(offline)"

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from opspilot.cli.folding import printable
 from opspilot.cli.jsonlines import json_line
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.sensitive import pointers
+from opspilot.texts.folding import printable
 from opspilot.texts.language import text
 
 if TYPE_CHECKING:

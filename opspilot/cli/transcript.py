@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from opspilot.cli.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
-from opspilot.cli.folding import printable, seconds
 from opspilot.cli.terminal import figures, question_lines, reply
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
 from opspilot.journal.queries import SessionRow
+from opspilot.texts.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
+from opspilot.texts.folding import printable, seconds
 from opspilot.texts.language import text
 
 BLOCK_LINES = 24

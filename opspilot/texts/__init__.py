@@ -1,1 +1,1 @@
-"""What people are told by the command line, in each language. Models are told nothing from here."""
+"""What people are told at a terminal and in the browser, in each language. Models are told nothing from here."""

@@ -8,11 +8,11 @@ from string import Formatter
 
 import pytest
 
-from opspilot.cli.endings import ending, failure
 from opspilot.cli.listing import STATES
 from opspilot.core.limits import Limits, StopReason, sentence
 from opspilot.core.observations import SENTENCES, ErrorCode
 from opspilot.texts.chinese import CHINESE
+from opspilot.texts.endings import ending, failure
 from opspilot.texts.english import ENGLISH
 from opspilot.texts.language import CATALOGUE, Language, call_program, counted, language_of, speak, text
 
