@@ -1,6 +1,7 @@
 """Simplified Chinese. The same keys and placeholders as `english.py`."""
 
 from opspilot.texts.chinese_notify import CHINESE_NOTIFY
+from opspilot.texts.chinese_pages import CHINESE_PAGES
 from opspilot.texts.chinese_policy import CHINESE_POLICY
 from opspilot.texts.chinese_web import CHINESE_WEB
 
@@ -380,6 +381,7 @@ CHINESE: dict[str, str] = {
     "help.model": "向每个已配置的模型提最多三个极小的问题，看看它能做什么。",
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
     **CHINESE_NOTIFY,
+    **CHINESE_PAGES,
     **CHINESE_POLICY,
     **CHINESE_WEB,
 }

@@ -1,6 +1,7 @@
 """English. The same keys and placeholders as `chinese.py`; `{program}` is there for each of them."""
 
 from opspilot.texts.english_notify import ENGLISH_NOTIFY
+from opspilot.texts.english_pages import ENGLISH_PAGES
 from opspilot.texts.english_policy import ENGLISH_POLICY
 from opspilot.texts.english_web import ENGLISH_WEB
 
@@ -432,6 +433,7 @@ ENGLISH: dict[str, str] = {
     "help.model": "Ask each configured model at most three tiny questions; see what it can do.",
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
     **ENGLISH_NOTIFY,
+    **ENGLISH_PAGES,
     **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }

@@ -1,7 +1,7 @@
 """Pages: the one environment of the templates, and what every page may use. Knows nothing of what pages show.
 
-Whatever a template prints is escaped. A page may use `text` and `counted` (the catalogue), `language` ("en" or "zh"),
-`visitor` (who looks, or None) and `request`.
+Whatever a template prints is escaped. A page may use `text` and `counted` (the catalogue), what `showing` offers,
+`language` ("en" or "zh"), `visitor` (who looks, or None) and `request`.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from opspilot.texts.language import counted, spoken, text
+from opspilot.web.showing import FOR_TEMPLATES, finished
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 environment = Environment(
-    loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    loader=FileSystemLoader(TEMPLATES),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    finalize=finished,
 )
-environment.globals |= {"text": text, "counted": counted}
+environment.globals |= {"text": text, "counted": counted, **FOR_TEMPLATES}
 
 
 def page(

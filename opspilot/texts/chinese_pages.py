@@ -1,0 +1,25 @@
+"""Chinese, continued: what the pages of the web UI have in common."""
+
+CHINESE_PAGES: dict[str, str] = {
+    "ui.skip": "跳到内容",
+    "ui.nav": "主导航",
+    "ui.nav.inbox": "待办",
+    "ui.nav.sessions": "会话",
+    "ui.nav.ask": "提问",
+    "ui.nav.numbers": "数据",
+    "ui.nav.waiting": "项等你处理",
+    "ui.sign_out": "退出登录",
+    "ui.ago": "{age}前",
+    "ui.left": "还剩{left}",
+    "ui.late": "已超时",
+    "ui.age.d": "{count} 天",
+    "ui.age.h": "{count} 小时",
+    "ui.age.min": "{count} 分钟",
+    "ui.age.s": "{count} 秒",
+    "ui.risk.low": "低风险",
+    "ui.risk.medium": "中风险",
+    "ui.risk.high": "高风险",
+    "ui.value.empty": "空文本",
+    "ui.fold.more": "显示全部 {count} 个字符",
+    "ui.arguments.none": "没有参数。",
+}

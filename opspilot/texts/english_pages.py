@@ -1,0 +1,25 @@
+"""English, continued: what the pages of the web UI have in common."""
+
+ENGLISH_PAGES: dict[str, str] = {
+    "ui.skip": "Skip to the content",
+    "ui.nav": "Main",
+    "ui.nav.inbox": "Inbox",
+    "ui.nav.sessions": "Sessions",
+    "ui.nav.ask": "Ask",
+    "ui.nav.numbers": "Numbers",
+    "ui.nav.waiting": "waiting for you",
+    "ui.sign_out": "Sign out",
+    "ui.ago": "{age} ago",
+    "ui.left": "{left} left",
+    "ui.late": "overdue",
+    "ui.age.d": "{count} d",
+    "ui.age.h": "{count} h",
+    "ui.age.min": "{count} min",
+    "ui.age.s": "{count} s",
+    "ui.risk.low": "low risk",
+    "ui.risk.medium": "medium risk",
+    "ui.risk.high": "high risk",
+    "ui.value.empty": "empty text",
+    "ui.fold.more": "show all {count} characters",
+    "ui.arguments.none": "No arguments.",
+}
