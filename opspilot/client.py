@@ -76,7 +76,7 @@ ANSWER_SECONDS = 6.0
 QUERY_SECONDS = 3.0
 SILENCE_SECONDS = 2.0
 NEWS = frozenset({Kind.NOTIFICATION_SENT, Kind.NOTIFICATION_FAILED})
-"""A run that has written nothing for this long is looked up in Temporal: it may be gone."""
+"""What may be written of a run that has stopped."""
 LOST_SECONDS = 30.0
 """How long Temporal may be out of reach before whoever follows a run is told."""
 WORKER_SECONDS = 90.0
@@ -302,11 +302,6 @@ class OpsPilot:
         except (RPCError, WorkflowFailureError, TimeoutError):
             return ""
 
-    async def _is_done(self, session: str) -> bool:
-        """Is the run over, though it stays until people were told so?"""
-        status = await self.status(session)
-        return status is not None and status.status is Status.DONE
-
     async def _is_open(self, session: str) -> bool:
         """Is a run of this session open in Temporal? Needs no worker; raises `RPCError` when there is no Temporal."""
         handle = self._temporal.get_workflow_handle(session)
@@ -380,8 +375,11 @@ class OpsPilot:
             elif now - quiet_since > (0 if stopped and message_id is None else SILENCE_SECONDS):
                 quiet_since = now
                 try:
-                    # A run writes its last entry before it closes, so the journal is read once more after this.
-                    closed = not await self._is_open(session) or (stopped and await self._is_done(session))
+                    # A run writes its last entry before it closes, so the journal is read once more after this. One
+                    # that is over may stay open until people were told so.
+                    closed = not await self._is_open(session)
+                    if stopped and message_id is None and not closed and (status := await self.status(session)):
+                        closed = status.status is Status.DONE
                     reached_at = now
                     if not closed and not checked:
                         checked = await self._same_journal(session)

@@ -58,6 +58,7 @@ class Webhook:
         headers = {
             "content-type": "application/json",
             "accept-encoding": "identity",
+            "user-agent": "opspilot",
             **signed(self.key, notification.id, int(self.clock()), body),
         }
         try:

@@ -151,8 +151,8 @@ async def test_news_of_the_end_reaches_people_although_the_run_is_over(make_desk
     assert result.stop_reason is StopReason.EXPIRED
     assert heard(receiver) == ["asked", "expired", "expired", "expired"]
     assert recorded(desk, asked.session) == [("hook1", "asked", "sent"), ("hook1", "expired", "sent")]
-    kinds = [entry.kind for entry in desk.entries(asked.session)]
-    assert kinds.index(Kind.RUN_STOPPED) < len(kinds) - 1
+    followed = [entry.kind async for entry in desk.opspilot.follow(asked.session)]
+    assert followed[-2:] == [Kind.RUN_STOPPED, Kind.NOTIFICATION_SENT]
     assert len({got.headers["webhook-id"] for got in receiver.got[1:]}) == 1
 
 
@@ -165,6 +165,7 @@ async def test_a_message_to_a_run_that_is_over_but_for_its_news_is_answered_at_o
     async with desk.worker([*CHANGE[:1], {"text": "Later."}]):
         asked = await desk.ask()
         await desk.until(asked.session, Kind.RUN_STOPPED)
+        assert [entry.kind async for entry in desk.opspilot.follow(asked.session)][-1] is Kind.RUN_STOPPED
         await desk.ask("And now?", asked.session)
         await desk.until(asked.session, Kind.RUN_STOPPED, count=2)
         assert recorded(desk, asked.session) == [("hook1", "asked", "sent")]
