@@ -75,6 +75,7 @@ ANSWER_SECONDS = 6.0
 """How long an answer waits for a worker before it is left for the next one."""
 QUERY_SECONDS = 3.0
 SILENCE_SECONDS = 2.0
+"""A run that has written nothing for this long is looked up in Temporal: it may be gone."""
 NEWS = frozenset({Kind.NOTIFICATION_SENT, Kind.NOTIFICATION_FAILED})
 """What may be written of a run that has stopped."""
 LOST_SECONDS = 30.0
