@@ -10,6 +10,36 @@ from opspilot.models.demo.question import Question
 _INSTEAD = re.compile(r"(?i)\binstead\b|\brather\b|\bnever mind\b|\bforget\b|改为|改成|不用了|算了|不要")
 
 
+_ADDS = re.compile(
+    r"(?i)^(?:and|also|plus|but|only|just|sorry|wait|ok|no|yes|then|please only)\b|\b(?:also|too|as well|only)\b"
+    r"|^(?:还|再|另外|顺便|只|并|那|以及|对了|不)"
+)
+_ASKS = re.compile(
+    r"(?i)[?？]\s*$|^(?:please )?(?:who|what|which|when|where|why|how|is|are|was|were|did|does|do|has|have|can|show|list"
+    r"|look|find|check|tell|compare|restart)\b|谁|什么|哪|多少|几|怎么|如何|为什么|吗|查|看|列出|对照"
+)
+_ENOUGH_WORDS = 2
+
+
+def separated(asked: Sequence[Question]) -> tuple[tuple[Question, ...], ...]:
+    """Messages that wait for an answer, those that belong together in one group: a question of its own stands alone."""
+    groups: list[list[Question]] = []
+    for question in asked:
+        if groups and not _stands_alone(question):
+            groups[-1].append(question)
+        else:
+            groups.append([question])
+    return tuple(tuple(group) for group in groups)
+
+
+def _stands_alone(question: Question) -> bool:
+    """Does it ask something by itself, rather than change or add to what was asked before?"""
+    text = question.text.strip()
+    leans = _INSTEAD.search(text) or _REFERS.search(text) or _ADDS.search(text)
+    says = bool(question.subjects or question.sources or question.names) or len(question.keywords) >= _ENOUGH_WORDS
+    return bool(_ASKS.search(text)) and says and not leans
+
+
 def merged(asked: Sequence[Question], before: Sequence[Question] = ()) -> Question:
     """Several messages as one question, empty without any.
 

@@ -12,7 +12,7 @@ from opspilot.core.ports import Model
 from opspilot.models.demo.answer import write_answer
 from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, Proposal
-from opspilot.models.demo.followup import merged
+from opspilot.models.demo.followup import merged, separated
 from opspilot.models.demo.history import Dialogue, read_dialogue
 from opspilot.models.demo.kinds import names_offered, nouns_of, vocabulary_of
 from opspilot.models.demo.needs import needs_of
@@ -56,35 +56,39 @@ def decide(request: ModelRequest) -> tuple[str, tuple[ProtocolCall, ...]]:
         for spec in request.tools
         if spec.name == request.force or not _ASKS_PEOPLE.match(spec.description)
     )
-    case = _case(dialogue, tools)
-    if tools and len(dialogue.steps) < MAX_STEPS and case.question.text.strip():
-        proposals = propose_forced(case, request.force) if request.force else propose(case)
-        if not request.parallel:
-            proposals = proposals[:1]
+    cases = _cases(dialogue, tools)
+    for case in cases:
+        proposals = _proposals(case, dialogue, request)
         if proposals:
             step = len(dialogue.steps) + len(dialogue.before) + 1
             calls = tuple(_call(proposal, step, index) for index, proposal in enumerate(proposals, 1))
             return _announced(proposals, case.question), calls
-        if request.force and (refusal := _cannot_call(case, request.force)):
+        if request.force and tools and (refusal := _cannot_call(case, request.force)):
             return refusal, ()
-    return write_answer(case), ()
+    if len(cases) == 1:
+        return write_answer(cases[0]), ()
+    return "\n\n".join(f"**{case.question.text.strip()}**\n\n{write_answer(case)}" for case in cases), ()
 
 
-def _case(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Case:
-    question = _question(dialogue, tools)
-    return replay(
-        Case(question, tools, needs_of(question, tools), known=dialogue.known, steered=len(dialogue.asked) > 1),
-        dialogue,
-    )
+def _proposals(case: Case, dialogue: Dialogue, request: ModelRequest) -> tuple[Proposal, ...]:
+    if not case.tools or len(dialogue.steps) >= MAX_STEPS or not case.question.text.strip():
+        return ()
+    proposals = propose_forced(case, request.force) if request.force else propose(case)
+    return proposals if request.parallel else proposals[:1]
 
 
-def _question(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> Question:
-    """What is asked now. Messages without an answer yet add to each other; an unclear one leans on those before."""
+def _cases(dialogue: Dialogue, tools: tuple[ToolCard, ...]) -> tuple[Case, ...]:
+    """One for each question that waits. Messages that add to one belong to it; an unclear one leans on those before."""
     nouns, offered, no_names = nouns_of(tools), names_offered(tools), vocabulary_of(tools)
-    return merged(
-        [read_question(text, nouns, offered, no_names) for text in dialogue.asked],
-        [read_question(text, nouns, offered, no_names) for text in dialogue.before],
-    )
+    asked = [read_question(text, nouns, offered, no_names) for text in dialogue.asked]
+    before = [read_question(text, nouns, offered, no_names) for text in dialogue.before]
+    groups = separated(asked) or ((),)
+    cases = []
+    for group in groups:
+        question = merged(group, before)
+        case = Case(question, tools, needs_of(question, tools), known=dialogue.known, steered=len(group) > 1)
+        cases.append(replay(case, dialogue, own=len(groups) > 1))
+    return tuple(cases)
 
 
 def _cannot_call(case: Case, name: str) -> str:

@@ -35,11 +35,15 @@ _MAX_LOOKUPS = 3
 _MAX_NAMES = 3
 
 
-def replay(case: Case, dialogue: Dialogue) -> Case:
-    """File the calls of the conversation under the needs that proposed them, by deciding each step again."""
+def replay(case: Case, dialogue: Dialogue, *, own: bool = False) -> Case:
+    """File the calls of the conversation under the needs that proposed them, by deciding each step again.
+
+    With `own`, calls that this case has not proposed are left to the other questions that wait.
+    """
     for step in dialogue.steps:
         proposed = {proposal.key: proposal.need for proposal in propose(case)}
-        filed = [Filed(proposed.get(call.key) or call.hint or _kind_by_tool(case, call), call) for call in step]
+        kept = [call for call in step if call.key in proposed] if own else step
+        filed = [Filed(proposed.get(call.key) or call.hint or _kind_by_tool(case, call), call) for call in kept]
         case = case.after(filed)
     return case
 

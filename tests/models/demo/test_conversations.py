@@ -94,6 +94,16 @@ def test_a_message_sent_while_it_works_is_heeded() -> None:
     assert [(call.name, json.loads(call.arguments)) for call in reply.calls] == [("find_vessel", {"who": "Borealis"})]
 
 
+def test_a_question_that_waits_behind_another_is_answered_by_itself() -> None:
+    first = "Who operates the vessel Aurora?"
+    done = run("Who operates the vessel Borealis?", fleet(), before=[UserMessage(first)])
+    theirs, ours = done.answer.split("**Who operates the vessel Borealis?**")
+    assert "North Line" in theirs.split("\n\n")[1]
+    assert "Ice Pilots" not in theirs
+    assert "Ice Pilots" in ours
+    assert "North Line" not in ours
+
+
 def test_a_follow_up_speaks_of_what_was_named_before() -> None:
     done = run("Who operates the vessel Aurora?", fleet())
     more = run("Look at its recent alarms", fleet(), before=done.messages)

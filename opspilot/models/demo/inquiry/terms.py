@@ -6,7 +6,7 @@ Pure text in, terms out. Knows no tool and no result.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 from opspilot.models.demo.inquiry.meanings import KIN, MEANINGS, NOISE_CHINESE, NOISE_ENGLISH
 from opspilot.models.demo.words import CJK, parts, singular, stem
@@ -49,6 +49,7 @@ def _known() -> dict[str, int]:
 
 
 _LONGEST = 7
+_REMEMBERED = 16384
 _PARTING = frozenset("的了吗呢吧在和与或是被把从由有里上到对为")
 """Single characters that end an unknown word before them; others may be a part of it."""
 
@@ -70,6 +71,7 @@ def _cut(run: str) -> Iterator[tuple[str, int, int]]:
         yield run[start:], 2, start
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def word_stems(text: str) -> frozenset[str]:
     """Stems of all words of an identifier or a sentence, short ones too; of Chinese each pair of characters."""
     found: set[str] = set()
@@ -96,6 +98,7 @@ def _term(text: str, english: str, at: int, before: str, *, name: bool) -> Term:
     return Term(text, forms, kin, name, bool(_DENIAL.search(before)), at)
 
 
+@lru_cache(maxsize=64)
 def terms_of(text: str) -> tuple[Term, ...]:
     """The words of a question that carry meaning, in order."""
     found: list[Term] = []
