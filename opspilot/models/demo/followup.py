@@ -15,8 +15,8 @@ _ADDS = re.compile(
     r"|^(?:还|再|另外|顺便|只|并|那|以及|对了|不)"
 )
 _ASKS = re.compile(
-    r"(?i)[?？]\s*$|^(?:please )?(?:who|what|which|when|where|why|how|is|are|was|were|did|does|do|has|have|can|show|list"
-    r"|look|find|check|tell|compare|restart)\b|谁|什么|哪|多少|几|怎么|如何|为什么|吗|查|看|列出|对照"
+    r"(?i)[?？]\s*$|^(?:please )?(?:who|what|which|when|where|why|how|is|are|was|were|did|does|do|has|have|can|show"
+    r"|list|look|find|check|tell|compare|restart)\b|谁|什么|哪|多少|几|怎么|如何|为什么|吗|查|看|列出|对照"
 )
 _ENOUGH_WORDS = 2
 

@@ -28,10 +28,22 @@ def _text(result: str) -> str:
     )
 
 
+_COMPUTED = re.compile(r"counted in the rows of|added up from the rows of|by the rows of|, from the rows of|返回的行")
+
+
+def _without_computed(line: str) -> str:
+    """A line that says that it counts or adds up rows may hold one number that no result holds: the one it computes."""
+    marked = _COMPUTED.search(line)
+    before = line[: marked.start()] if marked else ""
+    numbers = re.findall(r"\d+(?:\.\d+)?", before)
+    return line.replace(numbers[-1] if ": " in before or "：" in before else numbers[0], "", 1) if numbers else line
+
+
 def invented(answer: str, results: Iterable[str], known: Iterable[str]) -> list[str]:
     """What an answer quotes and no result holds: numbers, sentences, places. `known`: question, tools, calls."""
     texts = [_text(result) for result in results]
     everything = " ".join((*texts, *known))
+    answer = "\n".join(_without_computed(line) for line in answer.split("\n"))
     faults = [number for number in re.findall(r"\d+", answer) if number not in re.findall(r"\d+", everything)]
     flat = _BLANKS.sub(" ", everything)
     quotes = [*re.findall(r"“([^”\n]+)”", answer), *re.findall(r"(?m)^> (.*)$", answer)]
