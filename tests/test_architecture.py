@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 PRODUCT = ("opspilot", "activities", "workflows")
 
 PURE = {
-    "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime", "email", "enum", "fnmatch",
+    "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime", "email", "enum",
     "functools", "hashlib", "hmac", "itertools", "json", "math", "operator", "re", "string", "typing", "unicodedata",
 }  # fmt: skip
 """The standard library that a pure module may use; `email` reads the dates of HTTP headers."""

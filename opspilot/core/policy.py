@@ -20,8 +20,11 @@ UNMATCHED_WRITE = "unmatched-write"
 
 def fits(text: str, pattern: str) -> bool:
     """Whether the whole text is as the pattern says: `*` stands for any characters, `?` for one."""
-    expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
-    return re.fullmatch(expression, text, re.DOTALL) is not None
+    first, *parts = (re.escape(part).replace(r"\?", ".") for part in pattern.split("*"))
+    # A part between stars may be taken where it first occurs, for good: whoever writes arguments must not be able to
+    # keep us searching.
+    taken = "".join(f"(?>.*?{part})" for part in parts[:-1])
+    return re.fullmatch(first + taken + (f".*{parts[-1]}" if parts else ""), text, re.DOTALL) is not None
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from itertools import product
 
 from opspilot.core.argument_paths import Schema, may_be, schemas_at
 from opspilot.core.calls import Effect
 from opspilot.core.interrupts import ADMIN
 from opspilot.core.messages import Json
-from opspilot.core.policy import Policy, Rule, equals
+from opspilot.core.policy import Policy, Rule, equals, fits
 from opspilot.core.terms import RungKind, Terms
 
 
@@ -72,7 +71,7 @@ def _rule(position: int, rule: Rule, earlier: Sequence[Rule], tools: Sequence[Kn
         return Finding(position, rule.name, fault, what, unreachable, tuple(tool.name for tool in named))
 
     for pattern in rule.tools:
-        if not any(fnmatchcase(tool.name, pattern) for tool in tools):
+        if not any(fits(tool.name, pattern) for tool in tools):
             yield finding(Fault.NO_TOOL, pattern, unreachable=not named)
     if named and not meant:
         yield finding(Fault.NO_EFFECT, str(rule.effect), unreachable=True)
@@ -135,16 +134,13 @@ def _includes(wide: Json, narrow: Json) -> bool:
     """Whether everything that is a rule's value `narrow` is also its value `wide`."""
     if not (isinstance(wide, str) and isinstance(narrow, str)):
         return equals(narrow, wide)
-    if wide == narrow:
-        return True
-    if _OTHER_WILDCARD.search(wide):
-        return not _WILDCARD.search(narrow) and fnmatchcase(narrow, wide)
-    # Each wildcard becomes a character that nobody writes; only a `*` takes it, and takes whatever stood for it, too.
-    return fnmatchcase(_WILDCARD.sub("\0", narrow), wide)
+    if "?" in wide and "*" in narrow and wide != narrow:
+        return False
+    # Each wildcard becomes a character that nobody writes: only a wildcard takes it, and takes what it stood for, too.
+    return fits(_WILDCARD.sub("\0", narrow), wide)
 
 
-_WILDCARD = re.compile(r"\*|\?|\[!?\]?[^\]]*\]")
-_OTHER_WILDCARD = re.compile(r"[?\[]")
+_WILDCARD = re.compile(r"[*?]")
 
 
 def _escalation(position: int, rule: str, terms: Terms) -> Iterator[Finding]:

@@ -96,7 +96,7 @@ LADDER = ("remind_after", "escalate_after", "expire_after")
 
 
 class RuleSettings(AskingSettings):
-    """One `[[policy.rules]]`. `tool` is a name or shell pattern, `arguments` maps paths to values, or to lists of them.
+    """One `[[policy.rules]]`. `tool` is a name or pattern, `arguments` maps paths to values, or to lists of them.
 
     With verdict `run` the terms are those of questions that the tool asks by itself.
     """

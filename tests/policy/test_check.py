@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from enum import Enum
-from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import pytest
@@ -13,7 +12,7 @@ from pydantic import BaseModel
 from opspilot.core.argument_paths import may_be, schemas_at
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.messages import Json
-from opspilot.core.policy import Policy, Rule
+from opspilot.core.policy import Policy, Rule, fits
 from opspilot.core.policy_check import Fault, Finding, KnownTool, _includes, check_policy
 from opspilot.core.terms import Rung, RungKind, Terms
 from opspilot.tools.spec import tool
@@ -207,7 +206,7 @@ def test_a_pattern_that_includes_another_matches_all_that_the_other_does(
     wide: str, narrow: str, words: list[str]
 ) -> None:
     if _includes(wide, narrow):
-        assert all(fnmatchcase(word, wide) for word in words if fnmatchcase(word, narrow))
+        assert all(fits(word, wide) for word in words if fits(word, narrow))
 
 
 @given(texts)

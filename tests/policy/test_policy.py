@@ -1,5 +1,7 @@
 """Which rule decides about a call: by table what each condition matches, by property what holds for every policy."""
 
+from fnmatch import fnmatchcase
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from opspilot.core.calls import Effect, Gate
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
-from opspilot.core.policy import RUN_ANYTHING, UNMATCHED_READ, UNMATCHED_WRITE, Policy, Rule, Ruling
+from opspilot.core.policy import RUN_ANYTHING, UNMATCHED_READ, UNMATCHED_WRITE, Policy, Rule, Ruling, fits
 from opspilot.core.policy_reading import Condition, Unmet, passed_over
 from opspilot.core.terms import Terms
 from tests.policy.generated import calls, known_tools, policies
@@ -51,6 +53,21 @@ MATCHING = [
     (rule(user_roles=("viewer",)), False),
     (rule(tools=("restart_*",), effect=Effect.WRITE, user_roles=("viewer",)), False),
 ]
+
+
+@given(st.text("ab\n.[", max_size=12), st.text("ab\n.*?", max_size=8))
+def test_a_pattern_fits_as_in_a_shell(text: str, pattern: str) -> None:
+    assert fits(text, pattern) is fnmatchcase(text, pattern)
+
+
+def test_brackets_stand_for_themselves() -> None:
+    assert fits("a[1].log", "a[1].*")
+    assert not fits("a1.log", "a[1].*")
+
+
+@pytest.mark.timeout(5)
+def test_whoever_writes_an_argument_can_not_keep_a_rule_searching() -> None:
+    assert not fits("a" * 200_000, "*a*a?a*a*b")
 
 
 @pytest.mark.parametrize(("subject", "matches"), MATCHING)
