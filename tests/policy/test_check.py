@@ -181,7 +181,7 @@ def test_without_rules_there_is_nothing_to_find() -> None:
 # ---------------------------------------------------------------- what holds for every policy
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), policies(), known_tools())
 def test_a_rule_that_is_said_to_be_out_of_reach_never_decides(
     data: st.DataObject, policy: Policy, tools: tuple[KnownTool, ...]
