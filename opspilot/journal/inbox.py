@@ -1,14 +1,53 @@
 """Questions to people: those that wait, for the inbox, and all of a session."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, and_, literal, or_, select
 
-from opspilot.core.interrupts import ADMIN
+from opspilot.core.interrupts import InterruptType
 from opspilot.core.messages import Json
 from opspilot.journal.queries import Approval, InterruptRow, count, named
 from opspilot.journal.schema import interrupts, runs, sessions
+
+
+@dataclass(frozen=True)
+class AskedOf:
+    """Whose inbox: what one of these `roles` decides, and whatever the runs that `requester` asked for ask.
+
+    `unruled`: also what no rule gives to a role, and what only has to be filled in.
+    """
+
+    roles: Collection[str] = ()
+    unruled: bool = False
+    requester: str | None = None
+
+
+@dataclass(frozen=True)
+class InboxFilter:
+    """Which open questions; None lets all through. `tool` is empty for questions about limits.
+
+    `role` is one that a question names: whoever has it decides.
+    """
+
+    asked_of: AskedOf | None = None
+    role: str | None = None
+    tool: str | None = None
+    risk: str | None = None
+
+
+WHATEVER_WAITS = InboxFilter()
+
+
+@dataclass(frozen=True)
+class InboxChoices:
+    """What an inbox can be narrowed to, each in order."""
+
+    roles: tuple[str, ...]
+    tools: tuple[str, ...]
+    risks: tuple[str, ...]
+
 
 _CURRENT = and_(sessions.c.id == interrupts.c.session_id, sessions.c.current_run == interrupts.c.run_id)
 _COLUMNS = [column for column in interrupts.c if column.name != "seq"]
@@ -23,17 +62,12 @@ def of_session(connection: Connection, session: str, run: str | None) -> tuple[I
 
 
 def waiting(
-    connection: Connection,
-    session: str | None,
-    roles: Collection[str] | None,
-    tool: str | None,
-    risk: str | None,
-    limit: int | None,
+    connection: Connection, session: str | None, wanted: InboxFilter, limit: int | None
 ) -> tuple[InterruptRow, ...]:
     """Oldest deadline first, then longest open. Ghosts are left out: nobody can settle what a replaced run asked."""
     query = (
         _beside_its_run(current=True)
-        .where(*_open(session, roles, tool, risk))
+        .where(*_open(session, wanted))
         .order_by(
             interrupts.c.due.is_(None),
             interrupts.c.due,
@@ -46,12 +80,22 @@ def waiting(
     return tuple(_interrupt(row) for row in connection.execute(query).mappings())
 
 
-def count_waiting(
-    connection: Connection, roles: Collection[str] | None, tool: str | None, risk: str | None, at_most: int
-) -> int:
+def count_waiting(connection: Connection, wanted: InboxFilter, at_most: int) -> int:
     """How many open questions there are, counted up to `at_most`."""
-    query = select(literal(1)).select_from(interrupts).join(sessions, _CURRENT).where(*_open(None, roles, tool, risk))
+    query = select(literal(1)).select_from(interrupts).join(sessions, _CURRENT).where(*_open(None, wanted))
     return count(connection, query, at_most)
+
+
+def choices(connection: Connection, asked_of: AskedOf | None) -> InboxChoices:
+    """What the open questions of an inbox name."""
+    columns = (interrupts.c.role, interrupts.c.escalated_role, interrupts.c.tool, interrupts.c.risk)
+    query = select(*columns).distinct().select_from(interrupts).join(sessions, _CURRENT)
+    rows = connection.execute(query.where(*_open(None, InboxFilter(asked_of)))).all()
+    return InboxChoices(
+        roles=tuple(sorted({role for row in rows if row.role for role in (row.role, row.escalated_role) if role})),
+        tools=tuple(sorted({row.tool for row in rows})),
+        risks=tuple(sorted({row.risk for row in rows})),
+    )
 
 
 def _beside_its_run(*, current: bool) -> Select[tuple[Json, ...]]:
@@ -64,22 +108,30 @@ def _beside_its_run(*, current: bool) -> Select[tuple[Json, ...]]:
     )
 
 
-def _open(
-    session: str | None, roles: Collection[str] | None, tool: str | None, risk: str | None
-) -> list[ColumnElement[bool]]:
-    conditions = [interrupts.c.state == "open"]
+def _open(session: str | None, wanted: InboxFilter) -> list[ColumnElement[bool]]:
+    there = interrupts.c
+    conditions = [there.state == "open"]
     if session is not None:
-        conditions.append(interrupts.c.session_id == session)
-    if roles is not None and ADMIN not in roles:
-        held = tuple(roles)
-        conditions.append(
-            or_(interrupts.c.role == "", interrupts.c.role.in_(held), interrupts.c.escalated_role.in_(held))
-        )
-    if tool is not None:
-        conditions.append(interrupts.c.tool == tool)
-    if risk is not None:
-        conditions.append(interrupts.c.risk == risk)
+        conditions.append(there.session_id == session)
+    if wanted.asked_of is not None:
+        conditions.append(_asked_of(wanted.asked_of))
+    if wanted.role is not None:
+        conditions.append(and_(there.role != "", or_(there.role == wanted.role, there.escalated_role == wanted.role)))
+    if wanted.tool is not None:
+        conditions.append(there.tool == wanted.tool)
+    if wanted.risk is not None:
+        conditions.append(there.risk == wanted.risk)
     return conditions
+
+
+def _asked_of(whom: AskedOf) -> ColumnElement[bool]:
+    there, held = interrupts.c, tuple(whom.roles)
+    conditions = [and_(there.role != "", or_(there.role.in_(held), there.escalated_role.in_(held)))]
+    if whom.unruled:
+        conditions += [there.role == "", there.kind != InterruptType.CONFIRM_RISKY.value]
+    if whom.requester is not None:
+        conditions.append(there.requester == whom.requester)
+    return or_(*conditions)
 
 
 def _interrupt(row: RowMapping) -> InterruptRow:

@@ -5,7 +5,7 @@ tails `seq > n` misses nothing. Of two writers of one key the first wins, and bo
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
@@ -22,6 +22,7 @@ from opspilot.core.ports import Draft, Journal, Leftovers
 from opspilot.journal import drafts, figures, inbox, queries, read_models, reading, schema, spending
 from opspilot.journal.database import Database
 from opspilot.journal.figures import Numbers
+from opspilot.journal.inbox import WHATEVER_WAITS, AskedOf, InboxChoices, InboxFilter
 from opspilot.journal.leftovers import leftovers
 from opspilot.journal.queries import CallRow, InterruptRow, RunRow, SessionFilter, SessionRow
 
@@ -211,32 +212,21 @@ class SqlJournal(Journal):
             return inbox.of_session(connection, session, run)
 
     def open_interrupts(
-        self,
-        session: str | None = None,
-        *,
-        roles: Collection[str] | None = None,
-        tool: str | None = None,
-        risk: str | None = None,
-        limit: int | None = None,
+        self, session: str | None = None, wanted: InboxFilter = WHATEVER_WAITS, limit: int | None = None
     ) -> tuple[InterruptRow, ...]:
-        """Questions that wait for a person, in one session or in all: oldest deadline first, then longest open.
-
-        `roles` are those that somebody has: what they may decide. `tool` is empty for questions about limits.
-        """
+        """Questions that wait for a person, in one session or in all: oldest deadline first, then longest open."""
         with self._database.read() as connection:
-            return inbox.waiting(connection, session, roles, tool, risk, limit)
+            return inbox.waiting(connection, session, wanted, limit)
 
-    def count_open_interrupts(
-        self,
-        *,
-        roles: Collection[str] | None = None,
-        tool: str | None = None,
-        risk: str | None = None,
-        at_most: int = 1000,
-    ) -> int:
+    def count_open_interrupts(self, wanted: InboxFilter = WHATEVER_WAITS, at_most: int = 1000) -> int:
         """How many questions wait for a person, counted up to `at_most`."""
         with self._database.read() as connection:
-            return inbox.count_waiting(connection, roles, tool, risk, at_most)
+            return inbox.count_waiting(connection, wanted, at_most)
+
+    def inbox_choices(self, asked_of: AskedOf | None = None) -> InboxChoices:
+        """What the questions that wait can be narrowed to."""
+        with self._database.read() as connection:
+            return inbox.choices(connection, asked_of)
 
     def numbers(self, since: datetime | None = None, until: datetime | None = None) -> Numbers:
         """The figures over runs that began at `since` or later and before `until`; None leaves the range open."""

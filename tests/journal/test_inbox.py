@@ -1,12 +1,12 @@
 """Questions to people: what each shows, who may see it as theirs, in which order, and how many there are."""
 
-from collections.abc import Collection
 from datetime import UTC, datetime
 
 import pytest
 
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
+from opspilot.journal.inbox import AskedOf, InboxChoices, InboxFilter
 from opspilot.journal.queries import Approval, InterruptRow
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
@@ -63,7 +63,7 @@ def test_a_question_shows_its_terms_and_who_asked_for_the_run(journal: SqlJourna
 
 def test_a_question_nobody_ruled_on_is_for_anybody(journal: SqlJournal) -> None:
     ask(journal, "s")
-    (row,) = journal.open_interrupts(roles=[])
+    (row,) = journal.open_interrupts(wanted=InboxFilter(AskedOf(unruled=True)))
     assert (row.roles, row.quorum, row.risk, row.not_requester, row.schema) == ((), 1, "medium", False, {})
 
 
@@ -92,7 +92,7 @@ def test_an_escalated_question_is_for_either_role(journal: SqlJournal) -> None:
 def test_an_escalation_gives_nobody_less(journal: SqlJournal) -> None:
     run = ask(journal, "s")
     journal.append("s", run, [climbed(run, "1.1", 0, role="lead")])
-    (row,) = journal.open_interrupts(roles=[])
+    (row,) = journal.open_interrupts(wanted=InboxFilter(AskedOf(unruled=True)))
     assert row.roles == ()
 
 
@@ -119,7 +119,7 @@ def test_an_edit_that_makes_another_call_of_it_settles_one_question_and_opens_th
 def test_a_question_about_a_limit_belongs_to_no_call(journal: SqlJournal) -> None:
     journal.begin_run("s", "r1", NOON, ANN)
     journal.append("s", "r1", [reply("r1", 1), call("r1", "1.1"), result("r1", "1.1"), limit_question("r1")])
-    (row,) = journal.open_interrupts(tool="")
+    (row,) = journal.open_interrupts(wanted=InboxFilter(tool=""))
     assert (row.interrupt, row.call, row.tool, row.arguments) == ("limit#1", "limit", "", {"limit": "max_steps"})
     assert [one.call for one in journal.calls("s")] == ["1.1"]
     journal.append("s", "r1", [answered("r1", "limit")])
@@ -161,33 +161,57 @@ def test_ghosts_are_left_out(journal: SqlJournal) -> None:
     assert (row.status, row.waiting) == ("running", 0)
 
 
-FILTERS: list[tuple[dict[str, object], list[str]]] = [
-    ({}, ["open-to-all", "plain", "escalated", "owned"]),
-    ({"roles": []}, ["open-to-all"]),
-    ({"roles": ["viewer"]}, ["open-to-all"]),
-    ({"roles": ["approver"]}, ["open-to-all", "plain", "escalated"]),
-    ({"roles": {"lead"}}, ["open-to-all", "escalated"]),
-    ({"roles": ["dba", "lead"]}, ["open-to-all", "escalated", "owned"]),
-    ({"roles": ["admin"]}, ["open-to-all", "plain", "escalated", "owned"]),
-    ({"tool": "drop"}, ["owned"]),
-    ({"risk": "high"}, ["escalated", "owned"]),
-    ({"risk": "high", "roles": ["approver"]}, ["escalated"]),
-    ({"tool": "drop", "risk": "low"}, []),
+EVERYTHING = ["open-to-all", "form", "plain", "escalated", "owned"]
+FILTERS: list[tuple[InboxFilter, list[str]]] = [
+    (InboxFilter(), EVERYTHING),
+    (InboxFilter(AskedOf()), []),
+    (InboxFilter(AskedOf([""])), []),
+    (InboxFilter(AskedOf(unruled=True)), ["open-to-all", "form"]),
+    (InboxFilter(AskedOf(["viewer"])), []),
+    (InboxFilter(AskedOf(["approver"])), ["plain", "escalated"]),
+    (InboxFilter(AskedOf(["approver"], unruled=True)), ["open-to-all", "form", "plain", "escalated"]),
+    (InboxFilter(AskedOf({"lead"})), ["escalated"]),
+    (InboxFilter(AskedOf(["dba", "lead"])), ["form", "escalated", "owned"]),
+    (InboxFilter(AskedOf(requester="ann")), EVERYTHING),
+    (InboxFilter(AskedOf(requester="ben")), []),
+    (InboxFilter(role="approver"), ["plain", "escalated"]),
+    (InboxFilter(role="lead"), ["escalated"]),
+    (InboxFilter(tool="drop"), ["owned"]),
+    (InboxFilter(risk="high"), ["escalated", "owned"]),
+    (InboxFilter(AskedOf(["approver"]), risk="high"), ["escalated"]),
+    (InboxFilter(tool="drop", risk="low"), []),
 ]
 
 
 @pytest.mark.parametrize(("wanted", "found"), FILTERS, ids=[str(wanted) for wanted, _ in FILTERS])
-def test_the_inbox_is_filtered_by_what_somebody_may_decide_tool_and_risk(
-    journal: SqlJournal, wanted: dict[str, Collection[str]], found: list[str]
+def test_the_inbox_is_filtered_by_whom_it_asks_role_tool_and_risk(
+    journal: SqlJournal, wanted: InboxFilter, found: list[str]
 ) -> None:
-    ask(journal, "open-to-all", 1)
-    ask(journal, "plain", 2, role="approver")
-    run = ask(journal, "escalated", 3, role="approver", risk="high")
+    fill(journal)
+    assert [row.session for row in journal.open_interrupts(wanted=wanted)] == found
+    assert journal.count_open_interrupts(wanted) == len(found)
+    assert journal.count_open_interrupts(wanted, at_most=3) == min(3, len(found))
+
+
+def test_an_inbox_can_be_narrowed_to_what_its_questions_name(journal: SqlJournal) -> None:
+    fill(journal)
+    whole = journal.inbox_choices()
+    assert (whole.roles, whole.tools, whole.risks) == (
+        ("approver", "dba", "lead"),
+        ("drop", "restart"),
+        ("high", "medium"),
+    )
+    assert journal.inbox_choices(AskedOf(["dba"])).roles == ("dba",)
+    assert journal.inbox_choices(AskedOf()) == InboxChoices((), (), ())
+
+
+def fill(journal: SqlJournal) -> None:
+    ask(journal, "open-to-all", 1, requester="ann")
+    ask(journal, "form", 2, requester="ann", role="dba", kind="params_required")
+    ask(journal, "plain", 3, requester="ann", role="approver")
+    run = ask(journal, "escalated", 4, requester="ann", role="approver", risk="high")
     journal.append("escalated", run, [climbed(run, "1.1", 0, role="lead")])
-    ask(journal, "owned", 4, role="dba", risk="high", tool="drop")
-    assert [row.session for row in journal.open_interrupts(**wanted)] == found  # type: ignore[arg-type]
-    assert journal.count_open_interrupts(**wanted) == len(found)  # type: ignore[arg-type]
-    assert journal.count_open_interrupts(at_most=3, **wanted) == min(3, len(found))  # type: ignore[arg-type]
+    ask(journal, "owned", 5, requester="ann", role="dba", risk="high", tool="drop")
 
 
 def test_all_questions_of_a_session_come_in_the_order_in_which_they_were_asked(journal: SqlJournal) -> None:

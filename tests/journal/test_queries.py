@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from opspilot.core.interrupts import Principal
+from opspilot.journal.inbox import AskedOf, InboxFilter
 from opspilot.journal.queries import SessionFilter
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
@@ -180,6 +181,7 @@ def test_calls_come_in_the_order_of_proposal_with_how_they_ended(journal: SqlJou
     assert journal.calls("one", "another") == ()
 
 
+MINE = AskedOf(["approver"], unruled=True, requester="ann")
 ASKED: list[tuple[str, Callable[[SqlJournal], object]]] = [
     ("all", lambda journal: journal.sessions()),
     ("status", lambda journal: journal.sessions(status="waiting")),
@@ -194,9 +196,10 @@ ASKED: list[tuple[str, Callable[[SqlJournal], object]]] = [
     ("changed", lambda journal: journal.find_sessions(SessionFilter(updated_since=NOON, updated_until=NOON))),
     ("count", lambda journal: journal.count_sessions(SessionFilter(status="done", text="payment"))),
     ("inbox", lambda journal: journal.open_interrupts()),
-    ("my inbox", lambda journal: journal.open_interrupts(roles=["approver"], tool="restart", risk="high", limit=20)),
+    ("my inbox", lambda journal: journal.open_interrupts(wanted=InboxFilter(MINE, None, "restart", "high"), limit=20)),
     ("questions of one", lambda journal: journal.interrupts("s")),
-    ("how many wait", lambda journal: journal.count_open_interrupts(roles=["approver"])),
+    ("how many wait", lambda journal: journal.count_open_interrupts(InboxFilter(MINE))),
+    ("what an inbox names", lambda journal: journal.inbox_choices(MINE)),
     ("spent", lambda journal: journal.spent("s")),
     ("spent by one", lambda journal: journal.spent_by("ann", NOON)),
     ("inbox of one", lambda journal: journal.open_interrupts("s")),

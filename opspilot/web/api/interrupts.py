@@ -8,12 +8,13 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from opspilot.core.interrupts import AnswerAction, Principal
+from opspilot.journal.inbox import InboxFilter
 from opspilot.journal.queries import InterruptRow
 from opspilot.redaction import redact
 from opspilot.texts.language import text
 from opspilot.web.backend import Served
 from opspilot.web.people.guard import Looker
-from opspilot.web.people.rights import answers_of
+from opspilot.web.people.rights import answers_of, asked_of
 from opspilot.web.questions import find_question, shown
 from opspilot.web.refusing import Problem, Refused
 
@@ -78,9 +79,9 @@ async def list_interrupts(
     risk: str | None = None,
 ) -> list[Interrupt]:
     """What is open, what is due first at the top: by default what you may answer."""
-    found = await backend.read(backend.journal.open_interrupts, session, tool=tool, risk=risk)
-    listed = [_as_json(shown(question), who.principal) for question in found]
-    return [each for each in listed if (all or each.answers) and role in (None, *each.roles)]
+    wanted = InboxFilter(None if all else asked_of(who.principal), role, tool, risk)
+    found = await backend.read(backend.journal.open_interrupts, session, wanted)
+    return [_as_json(shown(question), who.principal) for question in found]
 
 
 @router.get("/interrupts/{session}/{interrupt}", responses={404: {"model": Problem}})

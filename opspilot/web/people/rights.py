@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from opspilot.core.interrupts import ADMIN, AnswerAction, InterruptType, Principal, holds
+from opspilot.journal.inbox import AskedOf
 from opspilot.journal.queries import InterruptRow
 from opspilot.web.questions import OPEN
 
@@ -64,3 +65,14 @@ def answers_of(who: Principal, question: InterruptRow) -> tuple[AnswerAction, ..
     if question.state != OPEN:
         return ()
     return tuple(action for action in AnswerAction if may_answer(who, question, action))
+
+
+def asked_of(who: Principal) -> AskedOf | None:
+    """Whose inbox theirs is: exactly the questions for which `answers_of` gives any; None: all there are."""
+    if holds(who, ADMIN):
+        return None
+    return AskedOf(
+        roles=who.roles,
+        unruled=holds(who, APPROVER),
+        requester=who.id if holds(who, OPERATOR) else None,
+    )
