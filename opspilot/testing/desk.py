@@ -49,7 +49,7 @@ class Desk:
     `cached_workflows` 0 replays each run from its history at every step, as after a restart of the worker.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 what a test may want to be otherwise
         self,
         client: Client,
         queue: str,
