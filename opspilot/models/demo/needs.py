@@ -18,7 +18,8 @@ from opspilot.models.demo.toolbox import Role, ToolCard, first_sentence
 from opspilot.models.demo.words import CJK, parts, stem, stems
 
 _HOW = re.compile(
-    r"(?i)\bhow (?:do|to|can|should|would)\b|\bwhat (?:should|can|do|must) (?:i|we|one) do\b|\bwhat to do\b"
+    r"(?i)\bhow (?:do|to|can|should|would)\b"
+    r"|\bwhat (?:should|can|do|must) (?:i|we|one) (?:(?:have|need) to )?do\b|\bwhat to do\b"
     r"|怎么(?!了|回事)|如何|该做什么"
 )
 

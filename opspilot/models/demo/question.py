@@ -119,7 +119,7 @@ _ON_CALL = re.compile(r"(?i)\bon call\b")
 _LISTING = re.compile(r"(?i)^(?:please )?(?:list|show all)\b|\b(?:are there|exist|do we have)\b|有哪些|列出|都有什么")
 _RELATIVES = re.compile(
     r"(?i)\bwho\b.*?\b(?:owns?|responsible|in charge|maintains?|runs|looks after|leads?|operates?|manages?)\b.*?"
-    r"\b(?:what|(?:the|all|those) \w+(?: \w+)? (?:that|which))\b.*\w"
+    r"\b(?:what(?! (?:is|are|was|were)\b)|(?:the|all|those) \w+(?: \w+)? (?:that|which))\b.*\w"
     r"|(?:依赖|使用|用到|调用|供|上游)[^，。？]{0,6}的[^，。？]{1,12}(?:由谁|归谁|分别|负责|谁)|"
     r"\b(?:own|owns|owners? of|responsible for|maintains?|runs|looks after) (?:what|everything|(?:all |the )*(?:things|"
     r"services|systems|components|dependencies)(?: that| which)?)\b[^.?!]*\b(?:depend|rel(?:y|ies)|need|use)"

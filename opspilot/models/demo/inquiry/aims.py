@@ -80,8 +80,9 @@ class Sought:
 _CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块"
 _QUANTITY = "钱|内存|空间|磁盘|流量|费用|成本|时间|天|小时|分钟|秒|钟|存储|容量|带宽|电|%|的?(?:CPU|cpu)"
 _COUNTING = re.compile(
-    rf"(?i)\bhow many\b|\bhow often\b|\bnumber of\b|\bcount (?:of|the)\b|多少\s*[{_CLASSIFIERS}]|几\s*[{_CLASSIFIERS}]"
-    rf"|多少(?!{_QUANTITY})\s*[A-Za-z\u4e00-\u9fff]|的?数量|总数"
+    r"(?i)\bhow many\b|\bhow often\b|\bnumber of\b|\bcount (?:of|the)\b"
+    rf"|(?<!百分之)多少\s*[{_CLASSIFIERS}]|几\s*[{_CLASSIFIERS}]"
+    rf"|(?<!百分之)多少(?!{_QUANTITY})\s*[A-Za-z\u4e00-\u9fff]|的?数量|总数"
 )
 _SUMMING = re.compile(
     r"(?i)\b(?:total|altogether|overall|in all|sum of|combined)\b|总共|一共|合计|总计|总[费成花金用耗]|总和"

@@ -61,6 +61,8 @@ def told(
     itself = any(term.forms & own for term in sought.dimension) and (bool(choice.met) or asked)
     if not fields and Want.MUCH in sought.wants and grid.single and asked:
         fields, best = tuple(rows[0].numbers), 1.0
+    if not fields and not itself and asked and (text := _text_field(grid)):
+        return Part(Aim.FIELD, rows[:1], (text,), quoted=True)
     if not fields and not itself:
         return None
     if Want.WHY in sought.wants:
@@ -68,6 +70,15 @@ def told(
     if best < 0.9 and not (itself or choice.met or grid.single or asked):
         return None
     return Part(Aim.FIELD, rows, fields, quoted=True)
+
+
+_SENTENCE = 4
+
+
+def _text_field(grid: Grid) -> str:
+    """The field that holds whole sentences, as what a search of texts returns does."""
+    spoken = [name for name in grid.names if any(row.fields.get(name, "").count(" ") >= _SENTENCE for row in grid.rows)]
+    return max(spoken, key=lambda name: len(grid.rows[0].fields.get(name, "")), default="")
 
 
 def _worst_first(rows: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -14,7 +14,7 @@ from opspilot.models.demo.glossary import READING
 from opspilot.models.demo.history import HUMAN_CODES
 from opspilot.models.demo.inquiry.aims import Sought, Want, read_sought
 from opspilot.models.demo.inquiry.comparing import compared, rival_calls, rivals_of, value_calls
-from opspilot.models.demo.inquiry.paging import next_pages, sources_of
+from opspilot.models.demo.inquiry.paging import Source, next_pages, sources_of
 from opspilot.models.demo.inquiry.readings import Reading, readings_of
 from opspilot.models.demo.inquiry.rows import NAMING, Row, is_moment
 from opspilot.models.demo.inquiry.slots import fillings, nouns
@@ -136,9 +136,28 @@ def _stages(need: Need, case: Case, sought: Sought, best: Reading | None) -> Ite
             yield list(_narrower(need, case, best, sought))
         if best.sure:
             return
+    yield list(_more_pages(need, case, sought))
     for proposal in (*_repaired(need, case, sought), *_onwards(need, case, sought, best)):
         yield [proposal]
     yield list(_fresh(need, case, sought))
+
+
+def _more_pages(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:
+    """Further pages of a list that fits the question's words, when no row so far has the thing that it names."""
+    sources = [source for source in sources_of(case.calls(need), case.tools) if source.more]
+    order = [tool.name for tool, score in ranked(need.tools, sought) if score > 0 or len(sources) == 1]
+    for source in sorted(sources, key=lambda s: order.index(s.tool.name) if s.tool.name in order else len(order)):
+        if sought.names and len(source.calls) < _MAX_PAGES and not _seen(source, sought):
+            pages = [Proposal(need.id, source.tool.name, arguments) for arguments in next_pages(source)]
+            if fresh := [page for page in pages if not case.made(page.key)]:
+                yield from fresh
+                return
+
+
+def _seen(source: Source, sought: Sought) -> bool:
+    """Does a row have one of the names?"""
+    names = {term.text.lower() for term in sought.names}
+    return any(v.lower() in names for grid in source.grids for row in grid.rows for v in row.fields.values())
 
 
 def _rest(need: Need, case: Case, best: Reading, sought: Sought) -> Iterator[Proposal]:
@@ -168,12 +187,33 @@ def _fresh(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:
         for tool, score in ranked(need.tools, sought)
         for filled, score in ((f, score + 0.6 * f.sureness) for f in fillings(tool, sought))
     ]
-    ways = [(score, way) for score, way in ways if not case.made(way.key) and (score > 0 or not way.arguments)]
+    ways = [(score, way) for score, way in ways if not case.made(way.key)]
     ways.sort(key=lambda entry: -entry[0])
-    if ways:
-        yield ways[0][1]
-        others = [way for score, way in ways[1:] if way.tool != ways[0][1].tool and score >= _CLOSE * ways[0][0]]
-        yield from others[:1]
+    telling = [(score, way) for score, way in ways if score > 0]
+    if not telling:
+        yield from _exploring(need, case, sought)
+        return
+    yield telling[0][1]
+    others = [way for score, way in telling[1:] if way.tool != telling[0][1].tool and score >= _CLOSE * telling[0][0]]
+    yield from others[:1]
+
+
+_EXPLORED_AT_ONCE = 3
+
+
+def _exploring(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:
+    """Lists that can be had without a guess, for when no description speaks of what is asked: rows may."""
+    tried = {call.tool for call in case.calls(need)}
+    found: list[Proposal] = []
+    for tool, _ in ranked(need.tools, sought):
+        clear = next(fillings(tool, sought), None)
+        if tool.name not in tried and clear is not None and not any(p.required for p in tool.parameters):
+            found.append(Proposal(need.id, tool.name, clear.arguments))
+    if not found:
+        ways = ((t, f) for t, _ in ranked(need.tools, sought) for f in fillings(t, sought))
+        found = [Proposal(need.id, t.name, f.arguments) for t, f in ways if f.placed and any(x.name for x in f.placed)]
+        found = [way for way in found if not case.made(way.key)][:1]
+    yield from found[:_EXPLORED_AT_ONCE]
 
 
 def ranked(tools: tuple[ToolCard, ...], sought: Sought) -> list[tuple[ToolCard, float]]:
@@ -299,7 +339,7 @@ def asks_data(sought: Sought, tools: tuple[ToolCard, ...]) -> list[tuple[ToolCar
     order = ranked(reading, sought) if sought.terms else []
     order = [(tool, score - (0.0 if _can(tool, sought) else _OUT_OF_REACH)) for tool, score in order]
     order.sort(key=lambda entry: -entry[1])
-    return order if order and order[0][1] > 0 else []
+    return order if order and (order[0][1] > 0 or any(_can(tool, sought) for tool, _ in order)) else []
 
 
 _OUT_OF_REACH = 2.0

@@ -42,6 +42,10 @@ def choose(grid: Grid, sought: Sought, without: Iterable[Term] = ()) -> Choice:
         if term in met:
             continue
         hits, terms_met = _hits(term, values, sought)
+        if not hits and (held := _present(term, grid, sought)):
+            kept = tuple(row for row in rows if any(row.fields.get(name) for name in held) != term.denied)
+            rows, met = (kept, met | {term}) if kept else (rows, met)
+            continue
         if not hits:
             continue
         denied = term.denied and not term.name
@@ -149,13 +153,34 @@ def _terms_in(value: str, sought: Sought) -> set[Term]:
     return {term for term in sought.terms if term.forms & words}
 
 
+def _present(term: Term, grid: Grid, sought: Sought) -> list[str]:
+    """Fields that only some rows have and that are called after a state: `merged_at` of what is merged."""
+    asks_which = bool(sought.dimension) or Aim.COUNT in sought.aims or sought.many > 1
+    if (
+        term.name
+        or grid.single
+        or not asks_which
+        or not (term.text.lower().endswith(("ed", "en")) or not term.text.isascii())
+    ):
+        return []
+    named = [name for name in grid.names if term.forms & word_stems(name)]
+    return [name for name in named if 0 < sum(bool(row.fields.get(name)) for row in grid.rows) < len(grid.rows)]
+
+
+_OFF = frozenset(stem(word) for word in ("off", "disabled", "inactive", "deactivated"))
+_ON = frozenset(stem(word) for word in ("on", "enabled", "active", "activated"))
 _YES, _NO = {"true", "yes", "1", "on"}, {"false", "no", "0", "off"}
 
 
 def _flagged(term: Term, name: str, held: Iterable[str], _: Sought) -> list[str]:
     """A field of yes and no that is called like the term."""
     lowered = {value.lower(): value for value in held}
-    if not set(lowered) <= {"true", "false", "yes", "no"} or not term.forms & word_stems(name.rpartition(".")[2]):
+    called = word_stems(name.rpartition(".")[2])
+    if not set(lowered) <= {"true", "false", "yes", "no"}:
+        return []
+    if called & _ON and term.forms & _OFF:
+        return [value for low, value in lowered.items() if low in _NO]
+    if not term.forms & (called | (_ON if called & _ON else frozenset())):
         return []
     return [value for low, value in lowered.items() if low in _YES]
 

@@ -86,11 +86,12 @@ def most(grid: Grid, choice: Choice, left: list[Term], sought: Sought, source: S
         return _ranked(rows, "count", sought) if fits else None
     dimension = dimension_field(grid, sought, source)
     measure = _measure(grid, rows, [t for t in left if t not in sought.dimension], Measure.ANY)
-    own = not dimension or dimension == grid.naming
+    values = [row.fields[dimension] for row in rows if row.fields.get(dimension)] if dimension else []
+    own = not dimension or dimension == grid.naming or (len(set(values)) == len(values) > 1)
     if measure and (own or _strong(measure, left, sought)):
         return _grouped_sum(rows, dimension, measure, sought) if not own else _ranked(rows, measure, sought)
-    if dimension and not own:
-        return _grouped(rows, dimension, sought)
+    if dimension and not own and (grouped := _grouped(rows, dimension, sought)) is not None:
+        return grouped
     lone = list(dict.fromkeys(n for row in rows for n in row.numbers if not _is_mark(n)))
     return _ranked(rows, lone[0], sought) if len(lone) == 1 and own and sought.dimension else None
 
@@ -101,7 +102,7 @@ def _strong(measure: str, left: list[Term], sought: Sought) -> bool:
 
 def _grouped(rows: Iterable[Row], field: str, sought: Sought) -> Part | None:
     counted = Counter(row.fields[field] for row in rows if row.fields.get(field))
-    if not counted:
+    if not counted or (len(counted) > 1 and max(counted.values()) == 1):
         return None
     best = (max if sought.largest else min)(counted, key=lambda value: counted[value])
     own = tuple(row for row in rows if row.fields.get(field) == best)

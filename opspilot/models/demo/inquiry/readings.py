@@ -9,11 +9,12 @@ from opspilot.models.demo.inquiry.aims import Aim, Sought, Want
 from opspilot.models.demo.inquiry.answering import spoken, told
 from opspilot.models.demo.inquiry.choosing import Choice, choose
 from opspilot.models.demo.inquiry.measuring import Part, compare, count, extreme, most, together
-from opspilot.models.demo.inquiry.paging import Source
+from opspilot.models.demo.inquiry.paging import Source, turns
 from opspilot.models.demo.inquiry.rows import Grid
 from opspilot.models.demo.inquiry.terms import Term, word_stems
 from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.measures import Measure
+from opspilot.models.demo.toolbox import Role
 from opspilot.models.demo.words import CJK
 
 
@@ -44,7 +45,8 @@ def readings_of(source: Source, sought: Sought) -> list[Reading]:
 
 def _asked(source: Source, sought: Sought) -> set[Term]:
     """Terms that the call's own arguments account for."""
-    values = [str(value) for value in source.arguments.values()]
+    shaping = {p.name for p in source.tool.parameters if p.role in {Role.SORT, Role.DIRECTION, Role.GROUP} or turns(p)}
+    values = [str(value) for name, value in source.arguments.items() if name not in shaping]
     said = [word_stems(value) for value in values]
     lowered = {value.lower() for value in values}
     month = {sought.month} & lowered

@@ -71,6 +71,21 @@ def _cut(run: str) -> Iterator[tuple[str, int, int]]:
         yield run[start:], 2, start
 
 
+_UNKNOWN = 2
+
+
+def _named(run: str) -> Iterator[tuple[str, int, int]]:
+    """The words of a run, a known one together with the single unknown character behind it: most likely a name."""
+    words = list(_cut(run))
+    for at, (word, kind, offset) in enumerate(words):
+        after = words[at + 1] if at + 1 < len(words) else None
+        before = words[at - 1] if at else None
+        if kind == 1 and after is not None and after[1] == _UNKNOWN and len(after[0]) == 1:
+            yield word + after[0], _UNKNOWN, offset
+        elif not (kind == _UNKNOWN and len(word) == 1 and before is not None and before[1] == 1):
+            yield word, kind, offset
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def word_stems(text: str) -> frozenset[str]:
     """Stems of all words of an identifier or a sentence, short ones too; of Chinese each pair of characters."""
@@ -108,11 +123,11 @@ def terms_of(text: str) -> tuple[Term, ...]:
         piece = match[kind] if kind else match[0]
         before = text[max(0, at - 14) : at]
         if kind == "cjk":
-            for word, sort, offset in _cut(piece):
+            for word, sort, offset in _named(piece):
                 if sort:
                     meaning = MEANINGS.get(word, word)
                     prior = text[max(0, at + offset - 14) : at + offset]
-                    found.append(_term(word, meaning, at + offset, prior, name=sort == 2 and len(word) > 1))
+                    found.append(_term(word, meaning, at + offset, prior, name=sort == _UNKNOWN and len(word) > 1))
         elif kind == "word":
             lowered = piece.lower()
             if lowered in NOISE_ENGLISH or (len(lowered) < 2 and not lowered.isdigit()):
