@@ -174,10 +174,10 @@ class OpsPilot:
             return await self._answers(session, answer)
         known = await self._reading(self._journal.session, session)
         if known is not None:
-            answer = await self._reading(keep, self._journal, session, known.current_run, answer, datetime.now(UTC))
-        if self._key is not None:
-            run = (known or await self.session(session)).current_run
-            answer = signed(replace(answer, principal=self._principal), self._key, session, run)
+            run = known.current_run
+            answer = await self._reading(keep, self._journal, session, run, answer, datetime.now(UTC))
+            if self._key is not None:
+                answer = signed(replace(answer, principal=self._principal), self._key, session, run)
         handle = self._temporal.get_workflow_handle(session)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -186,7 +186,7 @@ class OpsPilot:
                 )
                 return receipt
         except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError):
-            _let_cancel_through()
+            refusals.let_cancel_through()
         except (RPCError, WorkflowUpdateFailedError) as error:
             if not (isinstance(error, RPCError) and error.status in refusals.PASSING):
                 raise self._refused(error, session) from None
@@ -228,7 +228,7 @@ class OpsPilot:
                     )
                     return receipt
             except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError):
-                _let_cancel_through()
+                refusals.let_cancel_through()
             except (RPCError, WorkflowUpdateFailedError) as error:
                 if not refusals.may_pass(error):
                     raise self._refused(error, session) from None
@@ -441,10 +441,3 @@ class OpsPilot:
     @staticmethod
     async def _reading(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         return await asyncio.to_thread(read, *arguments, **named)
-
-
-def _let_cancel_through() -> None:
-    # The SDK turns the cancelling of a task that waits for an update into the error of a time-out.
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError

@@ -1,5 +1,7 @@
 """The sentences of `client.py` for what can't be asked, and for what Temporal's errors mean to a person."""
 
+import asyncio
+
 from temporalio.client import RPCError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCStatusCode
@@ -66,6 +68,13 @@ def may_pass(error: Exception) -> bool:
     if isinstance(error, WorkflowUpdateFailedError):
         return isinstance(error.cause, ApplicationError) and error.cause.type == CLOSED_MEANWHILE
     return isinstance(error, RPCError) and (error.status in PASSING or _no_run(error))
+
+
+def let_cancel_through() -> None:
+    """Raises `CancelledError` where a time-out was none: cancelling who waits for an update looks like one."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def refused(error: RPCError | WorkflowUpdateFailedError, session: str, where: str) -> OpsPilotError:
