@@ -24,7 +24,7 @@ CHINESE: dict[str, str] = {
     "limit.too_many_fails": "连续 {more} 次工具调用失败。仍要继续吗？",
     "limit.loop_detected": "同一个调用反复进行而没有新的结果。仍要继续吗？",
     "limit.budget": "本次运行的预算已用完。再继续用 {more} 个 token 吗？",
-    "limit.budgets": "再继续用同样多吗？",
+    "limit.budgets": "{budgets}再继续用同样多吗？",
     "budget.warned": "! 预算：{message}",
     "budget.session_tokens": "会话 {whose} 已用 {used} 个 token，最多 {allowed} 个。",
     "budget.session_cost": "会话 {whose} 已花费 {used}，最多 {allowed}。",
@@ -88,9 +88,11 @@ CHINESE: dict[str, str] = {
     "answer.kept": "现在没有 worker 应答。答复已保留，worker 恢复后处理。",
     "cancel.asked": "已要求运行停止；worker 注意到后即停止。",
     "up.ready": "Temporal 在 {address} 应答；它的控制台在 {console}",
+    "up.web": "网页界面在 {url}",
     # ---- the local stack
     "stack.server": "本机的 Temporal 服务器",
     "stack.worker": "本机的 worker",
+    "stack.web": "本机的网页服务器",
     "stack.not_ready": "{what} 在 {seconds} 秒内没有就绪。见 {log}：{line}",
     "stack.worker.unchecked": "worker 在 {seconds} 秒内没有说明能否以这些设置启动；旧的继续运行。",
     "stack.worker.unfit": "没有 worker 能以这些设置启动，旧的继续运行：{line}",
@@ -109,6 +111,8 @@ CHINESE: dict[str, str] = {
     "stack.worker.start": "正在启动 worker。",
     "stack.worker.stopped": "本机的 worker 已停止。",
     "stack.worker.killed": "本机的 worker 仍在忙，已被强行结束。它的运行由下一个 worker 继续。",
+    "stack.web.stopped": "本机的网页服务器已停止。",
+    "stack.web.killed": "本机的网页服务器仍在忙，已被强行结束。",
     "stack.server.stopped": "本机的 Temporal 服务器已停止。",
     "stack.server.killed": "本机的 Temporal 服务器没有响应，已被强行结束。",
     # ---- what is refused
@@ -229,6 +233,8 @@ CHINESE: dict[str, str] = {
     "doctor.worker": "在任务队列 {queue} 上领取工作",
     "doctor.worker.none": "没有 worker 在任务队列 {queue} 上领取工作",
     "doctor.worker.fix": "python worker.py；要在本机运行，用 {program} up",
+    "doctor.web": "在 {url} 应答",
+    "doctor.web.silent": "在 {url} 没有应答；见 {log}：{line}",
     # ---- settings that can't be
     "settings.no_file": "环境变量 {variable} 指向 {path}，但没有这个文件。",
     "settings.unreadable": "无法读取 {path}：{why}。",

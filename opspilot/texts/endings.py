@@ -82,7 +82,7 @@ def asked(question: Mapping[str, Json]) -> str:
         case StopReason.BUDGET if isinstance(more, int):
             return text("limit.budget", more=f"{more:,}")
         case StopReason.BUDGET if reason.endswith(AS_MUCH_AGAIN):
-            return told_of_budgets(reason.removesuffix(AS_MUCH_AGAIN)) + text("limit.budgets")
+            return text("limit.budgets", budgets=told_of_budgets(reason.removesuffix(AS_MUCH_AGAIN).rstrip()))
     return reason
 
 

@@ -26,7 +26,7 @@ ENGLISH: dict[str, str] = {
     "limit.too_many_fails": "{more} tool calls in a row failed. Go on all the same?",
     "limit.loop_detected": "The same call was made again and again without anything new. Go on all the same?",
     "limit.budget": "The budget of this run is used up. Go on for {more} more tokens?",
-    "limit.budgets": "Go on for as much again?",
+    "limit.budgets": "{budgets} Go on for as much again?",
     "budget.warned": "! Budget: {message}",
     "budget.session_tokens": "Session {whose} has used {used} of its {allowed} tokens.",
     "budget.session_cost": "Session {whose} has cost {used}; it may cost {allowed}.",
@@ -95,9 +95,11 @@ ENGLISH: dict[str, str] = {
     "answer.kept": "No worker answers right now. The answer is kept and taken up when one is back.",
     "cancel.asked": "Asked the run to stop; it does as soon as a worker takes notice.",
     "up.ready": "Temporal answers at {address}; its console is at {console}",
+    "up.web": "The web UI is at {url}",
     # ---- the local stack
     "stack.server": "The local Temporal server",
     "stack.worker": "The local worker",
+    "stack.web": "The local web server",
     "stack.not_ready": "{what} did not become ready within {seconds} s. See {log}: {line}",
     "stack.worker.unchecked": (
         "The worker does not say within {seconds} s whether it could start with these settings; the old one goes on."
@@ -127,6 +129,8 @@ ENGLISH: dict[str, str] = {
     "stack.worker.start": "Starting a worker.",
     "stack.worker.stopped": "The local worker is stopped.",
     "stack.worker.killed": "The local worker was still busy and was killed. Its runs go on with the next one.",
+    "stack.web.stopped": "The local web server is stopped.",
+    "stack.web.killed": "The local web server was still busy and was killed.",
     "stack.server.stopped": "The local Temporal server is stopped.",
     "stack.server.killed": "The local Temporal server hung and was killed.",
     # ---- what is refused
@@ -259,6 +263,8 @@ ENGLISH: dict[str, str] = {
     "doctor.worker": "asks for work on task queue {queue}",
     "doctor.worker.none": "none asks for work on task queue {queue}",
     "doctor.worker.fix": "python worker.py, or {program} up for one on this machine",
+    "doctor.web": "answers at {url}",
+    "doctor.web.silent": "does not answer at {url}; see {log}: {line}",
     # ---- settings that can't be
     "settings.no_file": "Environment variable {variable} names {path}, and there is no such file.",
     "settings.unreadable": "{path} can't be read: {why}.",

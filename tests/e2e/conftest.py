@@ -153,7 +153,8 @@ def running_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         model = f'[model]\nprovider = "openai"\nname = "scripted"\nbase_url = "{server.url}"\n'
         model += '[models.tiny]\nname = "tiny-1"\n'
         rules = '[[policy.rules]]\nname = "asks-itself"\ntool = "place"\nverdict = "run"\n'
-        (folder / "opspilot.toml").write_text(f'state_dir = "state"\n{model}{tools}{rules}')
+        budget = "[budget]\nsession_tokens = 100000\n"
+        (folder / "opspilot.toml").write_text(f'state_dir = "state"\n{model}{tools}{rules}{budget}')
         environment = {**os.environ, "LOGNAME": "dana", "PYTHONWARNINGS": "error", "COLUMNS": "100"}
         for name in ("OPSPILOT_STATE_DIR", "NO_COLOR", "FORCE_COLOR", "TERM"):
             environment.pop(name, None)
