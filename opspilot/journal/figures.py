@@ -1,14 +1,15 @@
 """The page of figures: what the runs that began in a range of time came to, computed from indexes alone.
 
-A range is `since <= start of the run < until`. Days are those of UTC. Percentiles are exact, by nearest rank: the
-smallest value that this share of all values does not exceed.
+A range is `since <= start of the run < until`. Days are those of UTC. Times have three digits; percentiles are
+by nearest rank, the smallest time that this share of all doesn't exceed.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import groupby
+from itertools import accumulate, groupby
 from math import ceil, fsum
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, func, select
@@ -19,6 +20,11 @@ from opspilot.journal.schema import calls, runs, spending
 from opspilot.journal.spending import DIGITS
 
 MEDIAN, P95 = 0.5, 0.95
+
+COUNTED = (
+    "runs", "input_tokens", "output_tokens", "calls_ok", "calls_failed", "interrupted", "model_calls", "model_ms",
+)  # fmt: skip
+"""What is added up over all runs, whether they have stopped or not."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,8 @@ class Times:
     """How long so many model or tool calls took. Of none: None."""
 
     calls: int = 0
-    median_ms: float | None = None
-    p95_ms: float | None = None
+    median_ms: int | None = None
+    p95_ms: int | None = None
 
 
 @dataclass(frozen=True)
@@ -94,13 +100,12 @@ def numbers(connection: Connection, since: datetime | None, until: datetime | No
     for row in sums:
         if row.stop_reason is not None:
             reasons[row.stop_reason] += row.runs
-    of_calls = _within(calls.c.run_started_at, since, until)
-    of_spending = _within(spending.c.run_started_at, since, until)
+    tools, tool_times = _tools(connection, since, until)
     return Numbers(
         **_figures(sums),
-        model_time=_times(connection, spending.c.latency_ms, of_spending),
-        tool_time=_times(connection, calls.c.took_ms, of_calls),
-        tools=_tools(connection, of_calls),
+        model_time=_times(_model_times(connection, since, until)),
+        tool_time=_times(tool_times),
+        tools=tools,
         stop_reasons=tuple(reasons.most_common()),
         days=tuple(DayFigures(**_figures(list(rows)), day=day) for day, rows in groupby(sums, lambda row: row.day)),
     )
@@ -137,70 +142,80 @@ def _sums_by_day_and_reason(
 
 
 def _figures(sums: Sequence[Row[tuple[Json, ...]]]) -> dict[str, Json]:
-    def total(name: str, rows: Iterable[Row[tuple[Json, ...]]] = sums) -> int:
-        return sum(int(getattr(row, name)) for row in rows)
-
-    stopped = [row for row in sums if row.stop_reason is not None]
-    answered = [row for row in stopped if row.stop_reason == StopReason.ANSWERED]
-    costs = [float(row.cost) for row in sums if row.cost is not None]
+    every = _columns(sums)
+    stopped = _columns([row for row in sums if row.stop_reason is not None])
+    answered = _columns([row for row in sums if row.stop_reason == StopReason.ANSWERED])
+    total = {name: int(sum(every[name])) for name in COUNTED}
+    costs = [float(cost) for cost in every["cost"] if cost is not None]
     return {
-        "runs": total("runs"),
-        "runs_stopped": total("runs", stopped),
-        "mean_steps": _share(total("steps", stopped), total("runs", stopped)),
-        "input_tokens": total("input_tokens"),
-        "output_tokens": total("output_tokens"),
+        "runs": total["runs"],
+        "runs_stopped": sum(stopped["runs"]),
+        "mean_steps": _share(sum(stopped["steps"]), sum(stopped["runs"])),
+        "input_tokens": total["input_tokens"],
+        "output_tokens": total["output_tokens"],
         "cost": round(fsum(costs), DIGITS) if costs else None,
-        "calls_ok": total("calls_ok"),
-        "calls_failed": total("calls_failed"),
-        "failure_rate": _share(total("calls_failed"), total("calls_ok") + total("calls_failed")),
-        "runs_interrupted": total("interrupted"),
-        "interrupted_finished": total("interrupted", answered),
-        "finished_rate": _share(total("interrupted", answered), total("interrupted")),
-        "model_calls": total("model_calls"),
-        "mean_model_ms": _share(total("model_ms"), total("model_calls")),
+        "calls_ok": total["calls_ok"],
+        "calls_failed": total["calls_failed"],
+        "failure_rate": _share(total["calls_failed"], total["calls_ok"] + total["calls_failed"]),
+        "runs_interrupted": total["interrupted"],
+        "interrupted_finished": sum(answered["interrupted"]),
+        "finished_rate": _share(sum(answered["interrupted"]), total["interrupted"]),
+        "model_calls": total["model_calls"],
+        "mean_model_ms": _share(total["model_ms"], total["model_calls"]),
     }
 
 
-def _tools(connection: Connection, within: list[ColumnElement[bool]]) -> tuple[ToolFigures, ...]:
-    rows = connection.execute(
-        select(
-            calls.c.tool,
-            func.count().filter(calls.c.ok.is_(True)).label("ok"),
-            func.count().filter(calls.c.failed.is_(True)).label("failed"),
-            func.count(calls.c.took_ms).label("timed"),
-        )
-        .where(*within)
-        .group_by(calls.c.tool)
-        .order_by(calls.c.tool)
-    ).all()
+def _columns(rows: Sequence[Row[tuple[Json, ...]]]) -> Mapping[str, Sequence[Json]]:
+    """The rows turned on their side, which adds them up much faster than row by row."""
+    if not rows:
+        return defaultdict(tuple)
+    return dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True))
+
+
+def _tools(
+    connection: Connection, since: datetime | None, until: datetime | None
+) -> tuple[tuple[ToolFigures, ...], Counter[int]]:
+    """Each tool that ran or failed, and how often any call took so many milliseconds."""
+    outcomes: dict[str, Counter[bool | None]] = defaultdict(Counter)
+    times: dict[str, Counter[int]] = defaultdict(Counter)
+    columns = (calls.c.tool, calls.c.went_well, calls.c.took_ms)
+    query = select(*columns, func.count()).where(*_within(calls.c.run_started_at, since, until)).group_by(*columns)
+    for tool, went_well, took_ms, count in connection.execute(query).all():
+        outcomes[tool][went_well] += count
+        if took_ms is not None:
+            times[tool][took_ms] += count
     figures = [
         ToolFigures(
-            tool=row.tool,
-            calls_ok=row.ok,
-            calls_failed=row.failed,
-            failure_rate=_share(row.failed, row.ok + row.failed),
-            times=_at_ranks(connection, calls.c.took_ms, [calls.c.tool == row.tool, *within], row.timed),
+            tool=tool,
+            calls_ok=ended[True],
+            calls_failed=ended[False],
+            failure_rate=_share(ended[False], ended[True] + ended[False]),
+            times=_times(times[tool]),
         )
-        for row in rows
-        if row.ok or row.failed
+        for tool, ended in sorted(outcomes.items())
+        if ended[True] or ended[False]
     ]
-    return tuple(sorted(figures, key=lambda one: -one.calls_ok - one.calls_failed))
+    figures.sort(key=lambda one: -one.calls_ok - one.calls_failed)
+    return tuple(figures), sum(times.values(), Counter())
 
 
-def _times(connection: Connection, column: Column[Json], within: list[ColumnElement[bool]]) -> Times:
-    count = connection.execute(select(func.count(column)).where(column.is_not(None), *within)).scalar_one()
-    return _at_ranks(connection, column, within, count)
+def _model_times(connection: Connection, since: datetime | None, until: datetime | None) -> Counter[int]:
+    query = (
+        select(spending.c.took_ms, func.count().label("times"))
+        .where(spending.c.took_ms.is_not(None), *_within(spending.c.run_started_at, since, until))
+        .group_by(spending.c.took_ms)
+    )
+    return Counter({row.took_ms: row.times for row in connection.execute(query)})
 
 
-def _at_ranks(connection: Connection, column: Column[Json], where: list[ColumnElement[bool]], count: int) -> Times:
-    if not count:
+def _times(counted: Counter[int]) -> Times:
+    total = counted.total()
+    if not total:
         return Times()
-
-    def at(share: float) -> float:
-        query = select(column).where(column.is_not(None), *where).order_by(column)
-        return float(connection.execute(query.offset(ceil(share * count) - 1).limit(1)).scalar_one())
-
-    return Times(count, at(MEDIAN), at(P95))
+    values = sorted(counted)
+    reached = list(accumulate(counted[value] for value in values))
+    median_ms, p95_ms = (values[bisect_left(reached, ceil(share * total))] for share in (MEDIAN, P95))
+    return Times(total, median_ms, p95_ms)
 
 
 def _within(column: Column[Json], since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:

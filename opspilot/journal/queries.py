@@ -165,7 +165,7 @@ class InterruptRow:
 
 _SESSION = [column for column in sessions.c if column.name != "searchable"]
 _RUN = [column for column in runs.c if column.name != "day"]
-_CALL = [column for column in calls.c if column.name not in {"seq", "failed", "took_ms", "run_started_at"}]
+_CALL = [column for column in calls.c if column.name not in {"seq", "went_well", "took_ms", "run_started_at"}]
 
 
 def list_sessions(

@@ -191,7 +191,7 @@ def _settle_call(connection: Connection, entry: Entry) -> None:
     code = entry.data.get("errorCode")
     failed = not ok and code in COUNTED_AS_FAILURE
     round_ = number(entry.data.get("round"))
-    duration_ms = entry.data.get("duration_ms")
+    duration_ms: Json = entry.data.get("duration_ms")
     # A result without a time was written for a round that gave none.
     was_timed = round_ > 0 and duration_ms is not None and (ok or duration_ms > 0)
     settled = connection.execute(
@@ -200,10 +200,10 @@ def _settle_call(connection: Connection, entry: Entry) -> None:
         .values(
             state="done",
             ok=ok,
-            failed=failed,
+            went_well=ok if ok or failed else None,
             error_code=code,
             duration_ms=duration_ms,
-            took_ms=duration_ms if was_timed else None,
+            took_ms=spending.three_digits(duration_ms) if was_timed else None,
             rounds=_at_least(calls.c.rounds, round_),
             settled_at=entry.at,
         )

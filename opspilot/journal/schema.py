@@ -5,7 +5,7 @@ from it, but for what `begin_run` knows (who owns a session, who asked for a run
 ephemeral. No query is known here.
 
 Nothing here is particular to one database. Indexes are chosen for the lists and figures that people look at, in
-milliseconds at 100,000 sessions; those named `…_figures` and `…_times` hold all that their query reads.
+milliseconds at 100,000 sessions; those named `…_figures` hold all that their query reads.
 """
 
 import json
@@ -129,7 +129,7 @@ sessions = Table(
     Column("steps", Integer, nullable=False, default=0),
     Column("tokens", Integer, nullable=False, default=0),
     Column("cost", Float),
-    Index("sessions_newest", "updated_at", "id", "created_at"),
+    Index("sessions_newest", "updated_at", "id", "created_at", "searchable"),
     Index("sessions_by_status", "status", "updated_at", "id"),
     Index("sessions_by_owner", "owner", "updated_at", "id"),
     Index("sessions_by_owner_and_status", "owner", "status", "updated_at", "id"),
@@ -192,18 +192,19 @@ calls = Table(
     Column("rule", String, nullable=False),
     Column("state", String, nullable=False),
     Column("ok", Boolean),
-    Column("failed", Boolean),
+    Column("went_well", Boolean),
     Column("error_code", String),
     Column("duration_ms", Float),
-    Column("took_ms", Float),
+    Column("took_ms", Integer),
     Column("rounds", Integer, nullable=False, default=0),
     Column("run_started_at", UtcTime, nullable=False),
     Column("proposed_at", UtcTime, nullable=False),
     Column("settled_at", UtcTime),
-    Index("calls_figures", "tool", "took_ms", "run_started_at", "ok", "failed"),
-    Index("calls_times", "took_ms", "run_started_at"),
+    Index("calls_figures", "tool", "went_well", "took_ms", "run_started_at"),
 )
-"""`failed` leaves out what a person or a rule stopped; `took_ms` is there when a round ran and its time was taken."""
+"""`went_well` is NULL while a call is open, and when a person or a rule stopped it. `took_ms` is there when a round ran
+and its time was taken; to three digits, so that there are few different ones to count.
+"""
 
 interrupts = Table(
     "interrupts",
@@ -252,14 +253,17 @@ spending = Table(
     Column("requester", String, nullable=False),
     Column("run_started_at", UtcTime, nullable=False),
     Column("at", UtcTime, nullable=False),
-    Column("latency_ms", Integer),
+    Column("took_ms", Integer),
     Column("input_tokens", Integer, nullable=False),
     Column("output_tokens", Integer, nullable=False),
     Column("cost", Float),
-    Index("spending_times", "latency_ms", "run_started_at"),
+    Index("spending_figures", "took_ms", "run_started_at"),
     Index("spending_by_requester", "requester", "at", "input_tokens", "output_tokens", "cost"),
 )
-"""What each reply took and cost, and each end of a run that knew of more; summed up by run it gives the run's own."""
+"""What each reply took and cost, and each end of a run that knew of more; summed up by run it gives the run's own.
+
+`took_ms` as in `calls`; NULL where no model was called.
+"""
 
 READ_MODELS = (sessions, runs, calls, interrupts, spending)
 """The tables that can be computed again."""

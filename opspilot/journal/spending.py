@@ -18,6 +18,11 @@ DIGITS = 6
 """What costs are rounded to where they are made; a smaller difference is none."""
 
 
+def three_digits(milliseconds: float) -> int:
+    """A time as the figures count it: 1234.5 is 1230, which is off by half a percent at most."""
+    return round(float(f"{milliseconds:.3g}"))
+
+
 def of_reply(connection: Connection, entry: Entry) -> None:
     """Add an `assistant.message`: its `usage`, `latency_ms`, `model` and, where it is known, `cost`."""
     usage = entry.data.get("usage") or {}
@@ -81,7 +86,7 @@ def _add(
                 requester=run.requester,
                 run_started_at=run.started_at,
                 at=entry.at,
-                latency_ms=latency_ms,
+                took_ms=None if latency_ms is None else three_digits(latency_ms),
                 input_tokens=tokens["input_tokens"],
                 output_tokens=tokens["output_tokens"],
                 cost=cost,

@@ -105,7 +105,8 @@ def _run(began: Began, entries: Sequence[Entry], calls: Sequence[Row], spending:
         if entry.kind in {Kind.RUN_STOPPED, Kind.USER_MESSAGE, Kind.ASSISTANT_MESSAGE}:
             last = entry
     stop = last if last is not None and last.kind is Kind.RUN_STOPPED else None
-    replies = [row["latency_ms"] for row in spending if row["latency_ms"] is not None]
+    latencies = [entry.data.get("latency_ms") for entry in entries if entry.kind is Kind.ASSISTANT_MESSAGE]
+    replies = [latency_ms for latency_ms in latencies if latency_ms is not None]
     costs = [entry for entry in entries if entry.data.get("cost") is not None]
     return {
         "requester": began.requester,
@@ -124,7 +125,7 @@ def _run(began: Began, entries: Sequence[Entry], calls: Sequence[Row], spending:
         "model_ms": sum(replies),
         "calls": len(calls),
         "calls_ok": sum(1 for row in calls if row["ok"]),
-        "calls_failed": sum(1 for row in calls if row["failed"]),
+        "calls_failed": sum(1 for row in calls if row["went_well"] is False),
         "interrupts": sum(1 for entry in entries if entry.kind is Kind.INTERRUPT_OPENED),
     }
 
@@ -149,7 +150,7 @@ def _spending(began: Began, entries: Sequence[Entry]) -> Iterator[tuple[int, Row
                     "requester": began.requester,
                     "run_started_at": began.at,
                     "at": entry.at,
-                    "latency_ms": latency_ms,
+                    "took_ms": None if latency_ms is None else rounded(latency_ms),
                     "input_tokens": more_in,
                     "output_tokens": more_out,
                     "cost": cost,
@@ -171,7 +172,7 @@ def _calls(began: Began, entries: Sequence[Entry]) -> Iterator[Row]:
             elif entry.kind is Kind.INTERRUPT_OPENED:
                 state, rounds = "interrupted", max(rounds, int(entry.data["interrupt"].split("#")[1]))
         data = settled.data if settled else {}
-        took_ms = data.get("duration_ms")
+        took_ms: Json = data.get("duration_ms")
         yield {
             "call": proposed.call,
             "seq": proposed.seq,
@@ -182,10 +183,10 @@ def _calls(began: Began, entries: Sequence[Entry]) -> Iterator[Row]:
             "rule": proposed.data["rule"],
             "state": "done" if settled else state,
             "ok": data.get("ok"),
-            "failed": data.get("errorCode") in RAN_AND_FAILED if settled else None,
+            "went_well": True if data.get("ok") else False if data.get("errorCode") in RAN_AND_FAILED else None,
             "error_code": data.get("errorCode"),
             "duration_ms": took_ms,
-            "took_ms": took_ms if data.get("round") and (took_ms or data["ok"]) else None,
+            "took_ms": rounded(took_ms) if data.get("round") and (took_ms or data["ok"]) else None,
             "rounds": max(rounds, data.get("round", 0)),
             "run_started_at": began.at,
             "proposed_at": proposed.at,
@@ -250,6 +251,13 @@ def _outcome(about: Sequence[Entry], end: Entry | None) -> Row:
         **{name: said.get(name) for name in ("action", "by", "name", "method", "comment")},
         "asks_again": said.get("asks_again", False),
     }
+
+
+def rounded(milliseconds: float) -> int:
+    """To three digits, by arithmetic."""
+    whole = round(milliseconds)
+    unit: int = 10 ** max(0, len(str(whole)) - 3)
+    return round(whole / unit) * unit
 
 
 def _sum_of_costs(rows: Iterable[Row]) -> float | None:

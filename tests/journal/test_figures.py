@@ -29,6 +29,7 @@ from tests.journal.builders import (
     started,
     stopped,
 )
+from tests.journal.recompute import rounded
 
 DAY = 86_400
 
@@ -221,7 +222,7 @@ def measured(code: str | None, took_ms: float) -> bool:
 def times(measured_ms: list[int]) -> Times:
     if not measured_ms:
         return Times()
-    ordered = sorted(measured_ms)
+    ordered = sorted(map(rounded, measured_ms))
     return Times(len(ordered), *(ordered[ceil(share * len(ordered)) - 1] for share in (0.5, 0.95)))
 
 

@@ -45,7 +45,7 @@ TOKENS = st.tuples(st.integers(0, 50), st.integers(0, 50))
 CODES = st.sampled_from([None, "tool_failed", "rejected_by_human", "outcome_unknown", "not_started", "invalid_json"])
 REASONS = st.sampled_from(["answered", "cancelled", "max_steps"])
 ASKERS = st.sampled_from(["1.1", "1.2", "limit"])
-MAYBE = st.sampled_from([None, 0, 700])
+MAYBE = st.sampled_from([None, 0, 700, 12_346])
 COSTS = st.sampled_from([None, 0.0, 0.25, 0.000001])
 RULED: dict[str, Json] = {
     "rule": "writes",
@@ -90,7 +90,7 @@ SOMETHING = st.one_of(
     one(climbed, ASKERS, ROUNDS, role=st.sampled_from([None, "lead"])),
     one(answered, ASKERS, ROUNDS, asks_again=st.booleans()),
     one(expired, ASKERS, ROUNDS),
-    one(result, NAMES, code=CODES, round_=st.integers(0, 2), took_ms=st.sampled_from([0, 12])),
+    one(result, NAMES, code=CODES, round_=st.integers(0, 2), took_ms=st.sampled_from([0, 12, 98_765])),
     one(stopped, ROUNDS, reason=REASONS, steps=st.integers(0, 4), tokens=TOKENS, cost=COSTS),
 )
 """An entry for one of the first two runs of a session, written by that run itself or by a later one that repairs it."""
