@@ -33,6 +33,8 @@ SPEAKING = (
             "refusals",
             "settings",
             "settings_errors",
+            "texts/endings",
+            "texts/folding",
         )
     ),
     *sorted(str(file.relative_to(ROOT)) for folder in FOLDERS for file in (ROOT / "opspilot" / folder).rglob("*.py")),
