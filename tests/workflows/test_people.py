@@ -245,17 +245,18 @@ async def test_three_questions_of_one_step_are_answered_in_any_order(
 
 async def test_a_rejected_call_stays_rejected_when_another_worker_replays_the_run(make_desk: MakeDesk) -> None:
     desk = make_desk(confirm())
-    script = [calls(call("change", name="a"), call("change", name="b")), DONE]
+    script = [calls(call("change", name="a"), call("locate", name="b")), DONE]
     async with desk.worker(script):
         asked = await desk.ask()
         await desk.waiting(asked.session, questions=2)
         await say(desk, asked.session, ANN, REJECT)
         await desk.waiting(asked.session, questions=1)
     async with desk.worker(script):
+        await say(desk, asked.session, ANN, PROVIDE, "1.2#1", values={"place": "here"})
         result = await desk.result(asked)
     assert result.stop_reason is StopReason.ANSWERED
     assert desk.done == []
-    assert desk.codes(asked.session) == {"1.1": "rejected_by_human", "1.2": "skipped_after_unsuccessful_write"}
+    assert desk.codes(asked.session) == {"1.1": "rejected_by_human", "1.2": "ok"}
 
 
 async def test_what_policy_denies_is_an_observation_with_the_rules_reason(make_desk: MakeDesk) -> None:
