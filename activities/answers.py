@@ -170,6 +170,8 @@ class AnswerActivities:
         return Case(session, run, answer, opened, proposed, started, escalated, approvals, arguments)
 
     def _current_arguments(self, opened: Entry, proposed: Entry) -> dict[str, Json]:
+        if opened.data.get("held"):
+            return dict(opened.data["arguments"])
         call, _, round_ = opened.data["interrupt"].partition("#")
         keys = [answered_key(opened.run, f"{call}#{nth}") for nth in range(int(round_))]
         found = self._journal.find(opened.session, keys)
@@ -254,11 +256,12 @@ class AnswerActivities:
             case.run,
             round_name(call, round_),
             tool,
-            arguments,
+            arguments if verdict.arguments is None else dict(verdict.arguments),
             kind=InterruptType.CONFIRM_RISKY,
             reason=verdict.message or MUST_AGREE,
             asking=Asking(verdict.rule, verdict.terms, case.requester.id, now, self._tools.schema(tool)),
         )
+        question["held"] = True
         key = interrupt_key(case.run, call, round_)
         opened = NewEntry(key, Kind.INTERRUPT_OPENED, now, question, case.proposed.step, call)
         given = [_approval(case, case.answer, opened, nth) for nth, _ in enumerate(again.approvals)]

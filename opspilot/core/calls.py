@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,7 +36,8 @@ class Verdict:
     """What was decided about a call before anything ran, made once and recorded.
 
     `rule` names what decided. With `deny` and `invalid`, `code` and `message` become the call's observation; with
-    `confirm`, `message` is what the person is asked, and `terms` say which person.
+    `confirm`, `message` is what the person is asked, `terms` say which person, and `arguments` are those that the tool
+    would see, with its defaults: what a person agrees to must not change with the tool's next version.
     """
 
     gate: Gate
@@ -48,6 +50,7 @@ class Verdict:
     code: ErrorCode | None = None
     message: str = ""
     terms: Terms = Terms()
+    arguments: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True)

@@ -90,11 +90,12 @@ def _call_entries(
             order.run,
             round_name(name, 0),
             call.name,
-            arguments,
+            arguments if verdict.arguments is None else dict(verdict.arguments),
             kind=InterruptType.CONFIRM_RISKY,
             reason=verdict.message or MUST_AGREE,
             asking=Asking(verdict.rule, verdict.terms, principal.id, at, tools.schema(call.name)),
         )
+        question["held"] = True
         key = interrupt_key(order.run, name, 0)
         entries.append(NewEntry(key, Kind.INTERRUPT_OPENED, at, question, order.step, name))
     return entries
@@ -149,6 +150,7 @@ def interrupt_data(
 ) -> dict[str, Json]:
     """The data of an `interrupt.opened` entry. `digest` is what an approval of it must carry.
 
+    Whoever asks because of a verdict adds `held`: then `arguments` are exactly those that the call will run with.
     `due` is when it expires, `schema` the JSON Schema of the tool's arguments, for whoever edits them in a form, and
     `sensitive` where the arguments hold what is hidden from everybody.
     """

@@ -92,9 +92,10 @@ class ToolRuntime(Tools):
             return verdict
         ruling = self._policy.rule_on(name, verdict.effect, understood, principal)
         ruled = replace(verdict, gate=ruling.gate, rule=ruling.rule, terms=ruling.terms, message=ruling.reason)
-        if ruling.gate is Gate.CONFIRM and not ruling.reason:
+        if ruling.gate is Gate.CONFIRM:
             tool = self._registry[name]
-            return replace(ruled, message=sentence(tool, values, _secrets(tool, arguments)))
+            message = ruling.reason or sentence(tool, values, _secrets(tool, arguments))
+            return replace(ruled, message=message, arguments=understood if _takes(tool, understood) else None)
         if ruling.gate is Gate.DENY:
             message = ruling.reason or f"The rule {ruling.rule!r} does not allow this call."
             return replace(ruled, code=ErrorCode.DENIED_BY_POLICY, message=message)
@@ -236,6 +237,15 @@ class ToolRuntime(Tools):
         if value is None:
             return None
         return Observation(ok=True, data=trim(redact(as_json(value)), "", max_chars=self._max_result_chars).data)
+
+
+def _takes(tool: Tool, arguments: Mapping[str, Json]) -> bool:
+    """Whether the tool would take these; a type of its own may read what it can't write."""
+    try:
+        tool.bind(arguments)
+    except Exception:  # noqa: BLE001 - a tool's own validator may raise anything
+        return False
+    return True
 
 
 def _may_call(tool: Tool, principal: Principal) -> bool:

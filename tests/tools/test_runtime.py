@@ -111,7 +111,12 @@ def test_a_good_read_runs_and_a_write_asks_with_what_its_tool_declares() -> None
         Gate.RUN, Effect.READ, "unmatched-read", concurrent=True, polling=True, timeout_seconds=7
     )
     assert runtime.judge("restart", {"service": "a"}, ANN) == Verdict(
-        Gate.CONFIRM, Effect.WRITE, "unmatched-write", idempotent=True, timeout_seconds=11
+        Gate.CONFIRM,
+        Effect.WRITE,
+        "unmatched-write",
+        idempotent=True,
+        timeout_seconds=11,
+        arguments={"service": "a"},
     )
 
 
