@@ -15,7 +15,7 @@ from opspilot.core.messages import Usage
 from opspilot.core.observations import ErrorCode
 from opspilot.core.terms import Wait
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 
 
 @dataclass(frozen=True)

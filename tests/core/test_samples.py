@@ -12,14 +12,25 @@ import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.contrib.pydantic import pydantic_data_converter
 
+from opspilot.core.budget import BudgetName, Grant
 from opspilot.core.calls import Effect
 from opspilot.core.contract import Mode, RunRequest
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
-from opspilot.core.limits import Limits
+from opspilot.core.limits import Limits, OnLimit, StopReason
 from opspilot.core.loop import decide
 from opspilot.core.messages import Json, Usage
 from opspilot.core.observations import ErrorCode
-from opspilot.core.state import STATE_VERSION, CallState, Phase, QueuedMessage, Repeats, RunState, Stage
+from opspilot.core.state import (
+    STATE_VERSION,
+    CallState,
+    LimitQuestion,
+    Phase,
+    QueuedMessage,
+    Repeats,
+    RunState,
+    Stage,
+)
+from opspilot.core.terms import Rung, RungKind, Wait
 from tests.core.builders import words
 
 FOLDER = Path(__file__).parent / "samples"
@@ -65,12 +76,43 @@ WAITING = replace(
 )
 ANSWER = Answer("a1", "52.1#2", AnswerAction.PROVIDE, ANN, {"service": "cart", "instances": [1, 2.5]}, "not it", "11ee")
 
+LADDER = (
+    Rung(RungKind.REMIND, 3600.0),
+    Rung(RungKind.ESCALATE, 14400.0, role="lead"),
+    Rung(RungKind.EXPIRE, 86400.0, stops=True),
+)
+CLIMBING = replace(
+    WAITING,
+    calls=(replace(CALL, wait=Wait(1_700_000_000.5, LADDER, climbed=1)), *WAITING.calls[1:]),
+    clock=1_700_003_600.5,
+    ignored_now=3,
+    grants=(StopReason.MAX_STEPS, StopReason.BUDGET),
+    limits_asked=2,
+    notifies=True,
+)
+AT_A_LIMIT = replace(
+    BETWEEN_STEPS,
+    stop=StopReason.MAX_STEPS,
+    limit_question=LimitQuestion(1, "22ee", Wait(1_700_000_000.5, LADDER[:1])),
+    limits_asked=1,
+    sought=(Grant(BudgetName.SESSION_TOKENS, 1000.0),),
+    granted=(Grant(BudgetName.USER_COST, 2.5),),
+)
+
 REQUESTS = {
     "between-steps": RunRequest(ANN, Limits(steps=6), Mode(only="look", force=True), BETWEEN_STEPS),
     "waiting": RunRequest(ANN, Limits(), Mode(), WAITING),
+    "climbing": RunRequest(ANN, Limits(), Mode(), CLIMBING),
+    "at-a-limit": RunRequest(ANN, Limits(on_limit=OnLimit.ASK), Mode(model="other"), AT_A_LIMIT),
     "answered": RunRequest(ANN, Limits(), Mode(), replace(WAITING, answers=(ANSWER,), cancelled_by_temporal=True)),
 }
-NEXT = {"between-steps": "think 53 m7", "waiting": "ask 1", "answered": "judge a1"}
+NEXT = {
+    "between-steps": "think 53 m7",
+    "waiting": "ask 1",
+    "climbing": "ask 1",
+    "at-a-limit": "ask limit#1",
+    "answered": "judge a1",
+}
 
 
 def written(request: RunRequest) -> bytes:
