@@ -336,6 +336,10 @@ def _lead_of_documents(case: Case, sheet: Sheet) -> None:
     best = next((p for p in passages if wanted(p) and p.source == passages[0].source), None)
     for passage in [best or passages[0]] if passages else []:
         _documented(passage, sheet)
+    if not passages:
+        things = [entity for call in case.calls_of(Kind.DOCS) if call.useful for entity in call.findings.entities]
+        for entity in things[:1]:
+            _thing(entity, frozenset(), case, sheet)
 
 
 def _documented(passage: Excerpt, sheet: Sheet) -> None:

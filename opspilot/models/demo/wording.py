@@ -32,6 +32,10 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
             "{title} 在 {section} 一节中写道（`{place}`）：“{text}”",
         ),
         "thing": ("`{place}`: {text}", "`{place}`：{text}"),
+        "closest": (
+            "Not everything in the question could be matched; the closest that the results say:",
+            "问题中有些词没有对上；结果中最接近的是：",
+        ),
         "total_of": ("{count} in all{by}, as {tool} says", "共 {count}{by}，据 {tool}"),
         "counted": ("{count} in all{by}, counted in the rows of {tool}", "共 {count}{by}，由 {tool} 返回的行数出"),
         "none": ("None{by}: no row of {tool} fits", "没有{by}：{tool} 返回的行里没有符合的"),

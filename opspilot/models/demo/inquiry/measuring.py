@@ -158,6 +158,9 @@ def dimension_field(grid: Grid, sought: Sought, source: Source) -> str:
     return best[2]
 
 
+_CLOCKS = listed("time timestamp ts epoch at")
+
+
 def _is_mark(name: str) -> bool:
     return bool(set(parts(name.rpartition(".")[2])[-1:]) & _MARKS)
 
@@ -166,7 +169,7 @@ def _measure(grid: Grid, rows: Iterable[Row], terms: Iterable[Term], measure: Me
     """The numeric field that measures what these terms speak of; empty when none does."""
     held = list(rows)
     names = [n for n in grid.names if n != grid.naming and any(n in r.numbers for r in held) and not _is_mark(n)]
-    names = [n for n in names if not any(is_moment(r.fields.get(n, "")) for r in held[:3])]
+    names = [n for n in names if last(n) not in _CLOCKS and not any(is_moment(r.fields.get(n, "")) for r in held[:3])]
     known = list(terms)
     scored: list[tuple[float, int, str]] = []
     for at, name in enumerate(names):

@@ -92,14 +92,18 @@ def _reading(source: Source, grid: Grid, sought: Sought) -> Reading:
         and not t.forms & (columns | topic | described)
         and not _is_month(t, sought)
     ]
-    if any(term.name for term in met):
+    named = any(term.name for term in met)
+    foreign = [term for term in unmet if CJK.search(term.text) and not named]
+    if named or not any(CJK.search(v) for row in grid.rows for v in row.fields.values()):
         unmet = [term for term in unmet if not CJK.search(term.text)]
     told_all = columns | topic | described | word_stems(" ".join(grid.above))
     lost = [term for term in left if term not in shown and not term.meets(told_all)]
     heard = len(lost) <= max(1, len(sought.terms) // 4)
     complete = len(parts_found) >= len(sought.aims)
     score += 3.0 * complete - 2.5 * len(unmet)
-    return Reading(source, grid, tuple(parts_found), score, complete and heard and not unmet, choice, not unmet)
+    return Reading(
+        source, grid, tuple(parts_found), score, complete and heard and not (unmet or foreign), choice, not unmet
+    )
 
 
 def _rivals(grid: Grid, choice: Choice, sought: Sought, left: list[Term]) -> tuple[Part, ...]:

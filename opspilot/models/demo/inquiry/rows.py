@@ -109,7 +109,7 @@ def _naming(grid: Grid) -> str:
             kind = 0
         elif plain and words[-1:] and words[-1] in IDS | NAMES and (about or len(words) == 1):
             kind = 1
-        elif about and plain and len(words) == 1:
+        elif about and plain and len(words) == 1 and values and quantity(values[0]) is None:
             kind = 2
         elif plain and words[-1:] and words[-1] in IDS and not about:
             kind = 2 if grid.single else 1 if name == grid.names[0] else 4

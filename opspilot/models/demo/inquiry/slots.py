@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from opspilot.core.messages import Json
 from opspilot.models.demo.arguments import allowed, time_value
 from opspilot.models.demo.inquiry.aims import Aim, Sought, Want
-from opspilot.models.demo.inquiry.meanings import NOISE_ENGLISH, PEOPLE
+from opspilot.models.demo.inquiry.meanings import IRREGULAR, NOISE_ENGLISH, PEOPLE
 from opspilot.models.demo.inquiry.paging import page_sizes, turns
 from opspilot.models.demo.inquiry.terms import Term, word_stems
 from opspilot.models.demo.measures import Measure, Superlative
@@ -165,6 +165,23 @@ def _shaping(parameter: Parameter, sought: Sought) -> _Found:
     return (direction(parameter, order), 0.0, set()) if sought.measure is Measure.TIME else _NOTHING
 
 
+_UNIT_WORDS = {
+    stem(w) for w in ("ms", "s", "seconds", "percent", "bytes", "mb", "gb", "per", "second", "total", "count", "used")
+}
+
+
+def _choices_in_part(parameter: Parameter, sought: Sought) -> list[tuple[int, Json, set[Term]]]:
+    """Values of which the question says what they measure, if not in which unit: "latency" for `latency_ms`."""
+    found: list[tuple[int, Json, set[Term]]] = []
+    for choice in parameter.choices:
+        words = {stem(word) for word in parts(str(choice))} - _UNIT_WORDS
+        met = {term for term in sought.terms if not term.name and (term.forms | term.kin) & words}
+        exact = sum(bool(term.forms & words) for term in met)
+        if met:
+            found.append((2 * exact + len(met), choice, met))
+    return found
+
+
 def says(value: str, sought: Sought) -> bool:
     """Does the question say all words of a value? "opened" does not say `open`: it tells when, not how it is now."""
     said = frozenset(
@@ -179,7 +196,8 @@ _SMALL = frozenset({"in", "of", "to", "at", "the", "on", "for"})
 
 
 def _only_tells_when(term: Term, value: str) -> bool:
-    return term.text.lower().endswith("ed") and value.lower() == term.text.lower().removesuffix("ed")
+    word, state = term.text.lower(), value.lower()
+    return (word.endswith("ed") and state == word.removesuffix("ed")) or (word in IRREGULAR and state.endswith("ing"))
 
 
 def _choice(parameter: Parameter, tool: ToolCard, sought: Sought) -> _Found:
@@ -194,6 +212,8 @@ def _choice(parameter: Parameter, tool: ToolCard, sought: Sought) -> _Found:
         own = not parameter.choices and {stem(word) for word in parts(choice)} & word_stems(tool.description)
         if named and not own:
             found.append((len(words), choice, {t for t in sought.terms if t.forms & words}))
+    if not found and parameter.required:
+        found = _choices_in_part(parameter, sought)
     longest = max((size for size, _, _ in found), default=0)
     best = [(choice, terms) for size, choice, terms in found if size == longest]
     if len(best) == 1:

@@ -28,6 +28,8 @@ def lead_data(need: Need, case: Case, sheet: Sheet) -> bool:
     if not best.parts and sought.aims == (Aim.FIELD,) and 0 < len(best.choice.rows) <= _CLOSEST and sought.names:
         for row in best.choice.rows:
             _row(row, (), best, sheet)
+    if best.parts and not best.sure:
+        sheet.write("closest")
     for part in best.parts:
         if part.aim is Aim.COUNT and part.value == "0" and not best.sure:
             continue

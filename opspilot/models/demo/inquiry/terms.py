@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from opspilot.models.demo.inquiry.meanings import KIN, MEANINGS, NOISE_CHINESE, NOISE_ENGLISH
+from opspilot.models.demo.inquiry.meanings import IRREGULAR, KIN, MEANINGS, NOISE_CHINESE, NOISE_ENGLISH
 from opspilot.models.demo.words import CJK, parts, singular, stem
 
 
@@ -45,7 +45,7 @@ _DENIAL = re.compile(
 
 @cache
 def _known() -> dict[str, int]:
-    return {**dict.fromkeys(NOISE_CHINESE, 0), **dict.fromkeys(MEANINGS, 1)}
+    return {**dict.fromkeys(MEANINGS, 1), **dict.fromkeys(NOISE_CHINESE, 0)}
 
 
 _LONGEST = 7
@@ -95,7 +95,7 @@ def word_stems(text: str) -> frozenset[str]:
             found |= {word[i : i + 2] for i in range(len(word) - 1)} or {word}
             found |= {stem(english) for chinese, english in _meanings_in(word)}
         else:
-            found |= {stem(word), stem(singular(word))}
+            found |= {stem(word), stem(singular(word)), stem(IRREGULAR.get(word, word))}
     return frozenset(found)
 
 
