@@ -1,5 +1,6 @@
 """Simplified Chinese. The same keys and placeholders as `english.py`."""
 
+from opspilot.texts.chinese_inbox import CHINESE_INBOX
 from opspilot.texts.chinese_notify import CHINESE_NOTIFY
 from opspilot.texts.chinese_pages import CHINESE_PAGES
 from opspilot.texts.chinese_policy import CHINESE_POLICY
@@ -388,6 +389,7 @@ CHINESE: dict[str, str] = {
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
     **CHINESE_NOTIFY,
     **CHINESE_PAGES,
+    **CHINESE_INBOX,
     **CHINESE_POLICY,
     **CHINESE_WEB,
 }

@@ -1,5 +1,6 @@
 """English. The same keys and placeholders as `chinese.py`; `{program}` is there for each of them."""
 
+from opspilot.texts.english_inbox import ENGLISH_INBOX
 from opspilot.texts.english_notify import ENGLISH_NOTIFY
 from opspilot.texts.english_pages import ENGLISH_PAGES
 from opspilot.texts.english_policy import ENGLISH_POLICY
@@ -440,6 +441,7 @@ ENGLISH: dict[str, str] = {
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
     **ENGLISH_NOTIFY,
     **ENGLISH_PAGES,
+    **ENGLISH_INBOX,
     **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }

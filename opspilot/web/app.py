@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.sessions import SessionMiddleware
@@ -15,6 +15,7 @@ from opspilot.core.errors import OpsPilotError
 from opspilot.web.api import answers, interrupts, me, numbers, runs, sessions, stream
 from opspilot.web.backend import Backend
 from opspilot.web.pages import PAGES
+from opspilot.web.pages.waiting import count_waiting
 from opspilot.web.people.guard import People
 from opspilot.web.people.oidc import SIGNING_IN_SECONDS, Oidc
 from opspilot.web.protecting import Protection
@@ -57,7 +58,7 @@ def create_app(backend: Backend, people: People, *, hosts: Collection[str] = ())
         app.include_router(router, prefix="/api")
     app.include_router(people.way.routes())
     for router in PAGES:
-        app.include_router(router, include_in_schema=False)
+        app.include_router(router, include_in_schema=False, dependencies=[Depends(count_waiting)])
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     for error in (Refused, OpsPilotError, RequestValidationError, HTTPException):
         app.add_exception_handler(error, _tell)

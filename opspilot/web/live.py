@@ -6,7 +6,7 @@ come and however slow they are: what is no longer at hand is read from the journ
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -56,11 +56,16 @@ class _Session:
     drafts: tuple[Draft, ...] = ()
 
 
-class Live:
-    """Owned by one event loop."""
+async def _nothing(_: str) -> None:
+    """Do nothing with a session that somebody begins to look at."""
 
-    def __init__(self, journal: SqlJournal) -> None:
+
+class Live:
+    """Owned by one event loop. `on_look` is called with a session when somebody begins to look on, and nobody did."""
+
+    def __init__(self, journal: SqlJournal, on_look: Callable[[str], Awaitable[object]] = _nothing) -> None:
         self._journal = journal
+        self._on_look = on_look
         self._sessions: dict[str, _Watched[_Session]] = {}
         self._inbox: dict[str, _Watched[object]] = {}
 
@@ -137,6 +142,13 @@ class Live:
         return _Session(about.last_seq if about else 0)
 
     async def _read_session(self, session: str, watched: _Watched[_Session]) -> None:
+        looked_at = asyncio.ensure_future(self._on_look(session))
+        try:
+            await self._read_entries(session, watched)
+        finally:
+            looked_at.cancel()
+
+    async def _read_entries(self, session: str, watched: _Watched[_Session]) -> None:
         state, pause = watched.state, POLL_SECONDS
         while True:
             entries, drafts = await asyncio.to_thread(self._look, session, state.last)

@@ -60,7 +60,8 @@ class Protection:
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers[name] = value
-                headers.setdefault("Cache-Control", "no-store")
+                # Files are asked for anew each time, and sent only when they have changed.
+                headers.setdefault("Cache-Control", "no-cache" if scope["path"].startswith("/static/") else "no-store")
             await send(message)
 
         try:

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from opspilot.core.errors import JournalError, OpsPilotError, Unreachable, UsageError
 from opspilot.texts.language import text
-from opspilot.web.rendering import plain_page
+from opspilot.web.rendering import is_partial, page, plain_page
 
 log = structlog.stdlib.get_logger("web")
 
@@ -92,6 +92,12 @@ def _ours(error: OpsPilotError) -> Refused:
 async def tell(request: Request, error: Exception) -> Response:
     """The reply that tells of an error. Who has to sign in first is led there."""
     refused = refused_of(error)
+    if is_partial(request):
+        # Above what is there, which stays: somebody may have typed into it.
+        where = {"HX-Reswap": "innerHTML" if request.method == "GET" else "afterbegin"}
+        return page(
+            request, "_refused.html", status=refused.status, headers=where | refused.headers, message=refused.message
+        )
     if not wants_page(request):
         problem = Problem(code=refused.code, message=refused.message)
         return JSONResponse(problem.model_dump(), refused.status, refused.headers)

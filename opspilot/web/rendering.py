@@ -4,6 +4,7 @@ Whatever a template prints is escaped. A page may use `text` and `counted` (the 
 `language` ("en" or "zh"), `visitor` (who looks, or None) and `request`.
 """
 
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from opspilot.texts.language import counted, spoken, text
+from opspilot.web.prose import prose
 from opspilot.web.showing import FOR_TEMPLATES, finished
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -25,16 +27,32 @@ environment = Environment(
     lstrip_blocks=True,
     finalize=finished,
 )
-environment.globals |= {"text": text, "counted": counted, **FOR_TEMPLATES}
+
+
+def fresh_id() -> str:
+    """For a form: whoever sends it twice means it once."""
+    return uuid.uuid4().hex
+
+
+environment.globals |= {"fresh_id": fresh_id, "text": text, "counted": counted, "prose": prose, **FOR_TEMPLATES}
+
+
+def is_partial(request: Request) -> bool:
+    """Whether htmx asks, for a part of a page."""
+    return request.headers.get("hx-request") == "true"
 
 
 def page(
     request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
 ) -> HTMLResponse:
     """A template as a reply. Who looks is taken from the request, where the guard has left them."""
+    return HTMLResponse(part(request, template, **values), status, dict(headers or {}))
+
+
+def part(request: Request, template: str, **values: Any) -> str:
+    """A template as HTML, such as for one of many pieces of a page."""
     known = {"request": request, "visitor": getattr(request.state, "visitor", None), "language": spoken().value}
-    body = environment.get_template(template).render(known | values)
-    return HTMLResponse(body, status, dict(headers or {}))
+    return environment.get_template(template).render(known | values)
 
 
 def plain_page(

@@ -2,4 +2,6 @@
 
 from fastapi import APIRouter
 
-PAGES: tuple[APIRouter, ...] = ()
+from opspilot.web.pages import inbox, questions
+
+PAGES: tuple[APIRouter, ...] = (inbox.router, questions.router)

@@ -19,3 +19,22 @@ document.addEventListener("click", async (event) => {
 const reveal = (root) => root.querySelectorAll("[data-copy][hidden]").forEach((button) => { button.hidden = false; });
 document.addEventListener("DOMContentLoaded", () => reveal(document));
 document.addEventListener("htmx:after:swap", () => reveal(document));
+
+// While a stream of changes is cut off, the page says so.
+const trouble = (there) => {
+  const said = document.getElementById("trouble");
+  if (said) said.hidden = !there;
+};
+document.addEventListener("htmx:sse:error", () => trouble(true));
+document.addEventListener("htmx:sse:after:connection", () => trouble(false));
+
+// Ages and times left go on while a page is open; until then they are as the server wrote them.
+const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const relative = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always", style: "short" });
+setInterval(() => {
+  document.querySelectorAll("time[data-relative]").forEach((time) => {
+    const seconds = (new Date(time.dateTime) - Date.now()) / 1000;
+    const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? units[3];
+    time.textContent = relative.format(Math.trunc(seconds / length), unit);
+  });
+}, 20000);

@@ -1,0 +1,121 @@
+"""What an inbox shows, what a page of it has shown so far, and what has to change in it: nothing that hasn't changed.
+
+So whatever somebody has typed or unfolded in one question stays while others come and go.
+"""
+
+from dataclasses import dataclass, replace
+
+from opspilot.core.interrupts import Principal
+from opspilot.journal.store import SqlJournal
+from opspilot.web.asked import Card, card
+from opspilot.web.questions import OPEN
+
+CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A question as a page shows it. `standing` changes with what is said of it, `answers` with what may be said."""
+
+    session: str
+    run: str
+    interrupt: str
+    standing: str
+    answers: str
+
+    @classmethod
+    def of(cls, shown: Card) -> "Seen":
+        """A card on the page."""
+        row = shown.question
+        answers = "".join(action.value[0] for action in shown.answers) or "-"
+        return cls(row.session, row.run, row.interrupt, shown.version, answers)
+
+    def is_of(self, shown: Card) -> bool:
+        """Whether it is of the same question."""
+        row = shown.question
+        return (self.session, self.run, self.interrupt) == (row.session, row.run, row.interrupt)
+
+
+def told_of(seen: list[Seen]) -> str:
+    """What a page shows in one word, for its next request."""
+    return ",".join(f"{each.session}~{each.run}~{each.interrupt}~{each.standing}~{each.answers}" for each in seen)
+
+
+def seen_in(told: str) -> list[Seen]:
+    """What `told_of` told; what isn't its is left out."""
+    parts = (each.split("~") for each in told.split(","))
+    return [Seen(*part) for part in parts if len(part) == 5]
+
+
+@dataclass(frozen=True)
+class Update:
+    """`settled` and `redone` replace their cards; of `restated` only what is said of it is replaced.
+
+    `added` are new, each with the card that it comes before, or None at the end. `known` is what the page shows then.
+    """
+
+    settled: tuple[Card, ...]
+    redone: tuple[Card, ...]
+    restated: tuple[Card, ...]
+    added: tuple[tuple[Card, Card | None], ...]
+    known: list[Seen]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the page may stay as it is."""
+        return not (self.settled or self.redone or self.restated or self.added)
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """`cards` are the first of `count` questions that fit; `waiting` is how many there are whatever the filter."""
+
+    cards: tuple[Card, ...]
+    count: int
+    waiting: int
+
+    def since(self, known: list[Seen], journal: SqlJournal, who: Principal) -> Update:
+        """What has to change in a page that shows `known`."""
+        before = {(seen.session, seen.run, seen.interrupt): seen for seen in known}
+        now = {(each.question.session, each.question.run, each.question.interrupt): each for each in self.cards}
+        gone = {key: _found(journal, seen, who) for key, seen in before.items() if key not in now}
+        redone, restated = [], []
+        for key in now.keys() & before.keys():
+            fresh = Seen.of(now[key])
+            if fresh.answers != before[key].answers:
+                redone.append(now[key])
+            elif fresh.standing != before[key].standing:
+                restated.append(now[key])
+        return Update(
+            settled=tuple(each for each in gone.values() if each is not None and not each.is_open),
+            redone=tuple(redone),
+            restated=tuple(restated),
+            added=tuple(self._added(before)),
+            known=[
+                *map(Seen.of, self.cards),
+                # Still open, but further down now, or somebody else's.
+                *(before[key] for key, each in gone.items() if each is not None and each.is_open),
+            ],
+        )
+
+    def _added(self, before: dict[tuple[str, str, str], Seen]) -> list[tuple[Card, Card | None]]:
+        """From the end, so that the card that each comes before is there already."""
+        added: list[tuple[Card, Card | None]] = []
+        following: Card | None = None
+        for each in reversed(self.cards):
+            if (each.question.session, each.question.run, each.question.interrupt) not in before:
+                added.append((each, following))
+            following = each
+        return added
+
+
+def _found(journal: SqlJournal, seen: Seen, who: Principal) -> Card | None:
+    """The question as it is now. One of a run that another has replaced can't be answered any more."""
+    about = journal.session(seen.session)
+    if about is None:
+        return None
+    questions = journal.interrupts(seen.session, seen.run)
+    row = next((each for each in questions if each.interrupt == seen.interrupt), None)
+    if row is not None and row.state == OPEN and about.current_run != seen.run:
+        row = replace(row, state=CLOSED)
+    return None if row is None else card(row, who)
