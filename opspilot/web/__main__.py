@@ -16,10 +16,12 @@ from pathlib import Path
 import structlog
 import uvicorn
 from starlette.types import ASGIApp
+from temporalio.client import Client
 
 from opspilot.access.links import forget_address, new_link_token, sign_in_url, write_address
 from opspilot.approval_key import approval_key
 from opspilot.core.errors import OpsPilotError, UsageError
+from opspilot.ghosts import Ghosts
 from opspilot.journal.store import SqlJournal
 from opspilot.logging import configure_logging
 from opspilot.model_settings import DEMO
@@ -62,7 +64,9 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
         known = people(web, settings.state_dir, settings.local.roles, approval_key=key, port=port)
         journal = SqlJournal(settings.journal)
         try:
-            backend = await _backend(settings, journal, key)
+            temporal = await connect(lazy=True)
+            ghosts = Ghosts(temporal, journal)
+            backend = _backend(settings, temporal, journal, ghosts, key)
             app = create_app(backend, known, hosts=LOOPBACK if local and not web.url else ())
             server = Server(_configured(app))
             for number in (signal.SIGTERM, signal.SIGINT):
@@ -71,7 +75,9 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
             if local:
                 _announce(settings.state_dir, address, say)
             log.info("web server is up", address=address, auth=web.mode, journal=journal.id, signed=key is not None)
+            sweeping = asyncio.create_task(ghosts.keep_sweeping())
             await server.serve(sockets=[listener])
+            sweeping.cancel()
             log.info("web server is down")
         finally:
             journal.close()
@@ -94,13 +100,12 @@ def _configured(app: ASGIApp) -> uvicorn.Config:
     )
 
 
-async def _backend(settings: Settings, journal: SqlJournal, key: bytes | None) -> Backend:
-    temporal = await connect(lazy=True)
+def _backend(settings: Settings, temporal: Client, journal: SqlJournal, ghosts: Ghosts, key: bytes | None) -> Backend:
     names = [*settings.models, DEMO, *([settings.model.name] if settings.model.has_server else [])]
     return Backend(
         temporal=temporal,
         journal=journal,
-        live=Live(journal),
+        live=Live(journal, ghosts.look),
         task_queue=settings.temporal.task_queue,
         key=key,
         limits=settings.limits.as_limits(),
