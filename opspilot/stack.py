@@ -32,8 +32,11 @@ class StackFile(BaseModel):
     ui_port: int = Field(0, ge=0, le=65535)
     server_pid: int = Field(0, ge=0)
     worker_pid: int = Field(0, ge=0)
+    web_port: int = Field(0, ge=0, le=65535)
+    web_pid: int = Field(0, ge=0)
     version: str = ""
     digest: str = ""
+    web_digest: str = ""
 
 
 def load(path: Path) -> StackFile:

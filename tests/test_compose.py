@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from opspilot import embedded, stack
+from opspilot.place import Place
 from opspilot.settings import WorkerSettings
 
 ROOT = Path(__file__).parent.parent
@@ -49,7 +50,7 @@ def test_compose_would_refuse_a_worker_that_waits_for_an_unknown_service(tmp_pat
 
 def test_server_is_started_like_the_local_one(services: dict[str, Any], tmp_path: Path) -> None:
     """Same search attributes, same tuning; only the place and the addresses differ."""
-    place = embedded.Place(state=tmp_path, worker=tmp_path, digest="", environment={}, folder=tmp_path)
+    place = Place(state=tmp_path, worker=tmp_path, digest="", environment={}, folder=tmp_path)
     local = embedded._server_command(place, stack.StackFile(port=1, ui_port=2))
     own = ("--db-filename=", "--ip=", "--port=", "--ui-port=")
     assert {flag for flag in services["temporal"]["command"] if not flag.startswith(own)} == {

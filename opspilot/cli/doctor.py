@@ -11,6 +11,7 @@ from pathlib import Path
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from opspilot import stack, stack_web
 from opspilot.channels import build_webhook
 from opspilot.cli.jsonlines import json_line
 from opspilot.client import OpsPilot
@@ -19,6 +20,7 @@ from opspilot.core.interrupts import Principal
 from opspilot.journal.store import SqlJournal
 from opspilot.model_settings import ModelSettings
 from opspilot.notifying.webhook import public_address
+from opspilot.place import Place
 from opspilot.settings import FILE_NAME, Settings
 from opspilot.temporal import connect, register_search_attributes, require_search_attributes
 from opspilot.texts.folding import printable
@@ -28,6 +30,8 @@ from opspilot.tools.registry import build_registry
 from opspilot.tools.spec import ToolPlace
 
 REGISTER_SECONDS = 30.0
+WEB_SECONDS = 20.0
+"""A web server that has just been started needs a moment."""
 DOCUMENTS = "search_docs"
 
 
@@ -42,9 +46,12 @@ class Finding:
 
 
 async def examine(
-    settings: Settings, principal: Principal, address: str | None, *, repair: bool = False
+    settings: Settings, principal: Principal, address: str | None, local: Place | None = None, *, repair: bool = False
 ) -> AsyncIterator[Finding]:
-    """Each finding as it is made. `address` is the local stack's; None means what `temporalio.envconfig` names."""
+    """Each finding as it is made.
+
+    `address` is that of the stack `local`; None means what `temporalio.envconfig` names.
+    """
     yield Finding("settings", ok=True, text=_where(settings))
     for name, model in {"": settings.model, **settings.models}.items():
         yield _model(f"model {name}".strip(), model)
@@ -55,6 +62,8 @@ async def examine(
         yield finding
     for finding in _channels(settings):
         yield finding
+    if local is not None:
+        yield await asyncio.to_thread(_web, local)
     try:
         client = await connect(address)
     except OpsPilotError as error:
@@ -180,6 +189,14 @@ def _channels(settings: Settings) -> Iterator[Finding]:
     for command in notify.commands:
         said = text("doctor.notify.command", command=command.command[0])
         yield Finding(f"notify {command.name}", ok=True, text=said)
+
+
+def _web(local: Place) -> Finding:
+    url = stack_web.address_of(stack.load(local.file))
+    if stack_web.answers(local, WEB_SECONDS):
+        return Finding("web", ok=True, text=text("doctor.web", url=url))
+    said = text("doctor.web.silent", url=url, log=local.web_log, line=stack.last_line(local.web_log))
+    return Finding("web", ok=False, text=said.rstrip(" :："), fix=text("doctor.temporal.fix"))
 
 
 async def _search_attributes(client: Client, *, repair: bool) -> Finding:

@@ -5,14 +5,15 @@ from pathlib import Path
 
 from temporalio.envconfig import ClientConfig
 
-from opspilot import embedded, stack
-from opspilot.embedded import Deadlines, Endpoint, Place, code_digest
+from opspilot import embedded, stack, stack_web
+from opspilot.embedded import code_digest
+from opspilot.place import Deadlines, Endpoint, Place
 from opspilot.settings import AUTH_VARIABLE, CONFIG_VARIABLE, Settings
 from opspilot.tools.finding import own_sources
 
 
 def place(settings: Settings, root: Path, environment: Mapping[str, str]) -> Place:
-    """The stack of these settings. `root` holds worker.py; `environment` is handed on to it whole, unread."""
+    """The stack of these settings. `root` holds worker.py and `opspilot`; `environment` is handed on whole, unread."""
     return Place(
         state=settings.state_dir.resolve(),
         worker=root / "worker.py",
@@ -21,6 +22,9 @@ def place(settings: Settings, root: Path, environment: Mapping[str, str]) -> Pla
         folder=settings.base,
         task_queue=settings.temporal.task_queue,
         deadlines=Deadlines(drain=settings.worker.graceful_shutdown_seconds + 10),
+        web=root,
+        # A port that nobody chose is any that is free: there may be other stacks on this machine.
+        web_port=settings.web.port if "port" in settings.web.model_fields_set else 0,
     )
 
 
@@ -35,7 +39,7 @@ def remembered(settings: Settings) -> Endpoint | None:
     if ClientConfig.load_client_connect_config() or not embedded.wanted(settings.state_dir):
         return None
     there = stack.load(settings.state_dir / "stack.json")
-    return Endpoint(f"127.0.0.1:{there.port}", f"http://127.0.0.1:{there.ui_port}")
+    return Endpoint(f"127.0.0.1:{there.port}", f"http://127.0.0.1:{there.ui_port}", stack_web.address_of(there))
 
 
 def endpoint(

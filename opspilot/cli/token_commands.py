@@ -75,9 +75,18 @@ def sign_in_address(settings: Settings) -> str:
     """An address that signs in the person at this machine, once. Raises `UsageError` where that isn't the way."""
     from opspilot.access.links import new_link_token, read_address, sign_in_url
 
-    if settings.web.auth not in (None, "local"):
+    if not _is_local(settings):
         raise UsageError(text("url.not_local", url=settings.web.url or "web.url"))
     address = read_address(settings.state_dir)
     if not address:
         raise UsageError(text("url.none"))
     return sign_in_url(address, new_link_token(settings.state_dir))
+
+
+def local_web_address(settings: Settings, own_address: str) -> str:
+    """Where to find the local stack's web server: an address that signs in where that is the way."""
+    return sign_in_address(settings) if _is_local(settings) else settings.web.url or own_address
+
+
+def _is_local(settings: Settings) -> bool:
+    return settings.web.auth in (None, "local")

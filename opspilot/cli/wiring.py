@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from opspilot.cli.remote import Answers
     from opspilot.client import OpsPilot
     from opspilot.core.interrupts import Principal
-    from opspilot.embedded import Endpoint
+    from opspilot.place import Endpoint
     from opspilot.settings import Settings
 
 PATIENCE_SECONDS = 2.0

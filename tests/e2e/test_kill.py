@@ -25,9 +25,9 @@ from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import unanswered
-from opspilot.embedded import Place
 from opspilot.journal.store import SqlJournal
 from opspilot.models.scripted_server import ScriptedServer
+from opspilot.place import Place
 from opspilot.temporal import connect
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]

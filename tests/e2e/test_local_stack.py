@@ -16,7 +16,7 @@ import pytest
 
 from opspilot import embedded, stack
 from opspilot.core.errors import Unreachable, UsageError
-from opspilot.embedded import Deadlines, Place
+from opspilot.place import Deadlines, Endpoint, Place
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 
@@ -182,7 +182,7 @@ def test_a_kept_port_that_somebody_else_took_is_given_up(place: Place) -> None:
 
 def test_commands_that_start_at_the_same_moment_share_one_stack(place: Place) -> None:
     embedded.shut_down(place)
-    endpoints: list[embedded.Endpoint] = []
+    endpoints: list[Endpoint] = []
     threads = [threading.Thread(target=lambda: endpoints.append(embedded.ensure(place))) for _ in range(2)]
     for thread in threads:
         thread.start()
