@@ -33,6 +33,7 @@ SPEAKING = (
             "refusals",
             "settings",
             "settings_errors",
+            "stack_web",
             "texts/endings",
             "texts/folding",
         )
