@@ -87,15 +87,16 @@ def write(journal: SqlJournal, number: int, dice: random.Random, *, waits: bool)
             NewEntry(message_key(f"{run}-message"), Kind.USER_MESSAGE, at, {"id": "m", "text": "?"}),
         ]
         journal.append(session, run, opening)
-        steps = dice.randint(1, 4)
+        steps, costs = dice.randint(1, 4), []
         for step in range(1, steps + 1):
             at += timedelta(seconds=dice.randint(1, 20))
-            journal.append(session, run, list(step_entries(run, step, at, dice, calls=step < steps)))
+            written = journal.append(session, run, list(step_entries(run, step, at, dice, calls=step < steps)))
+            costs.append(written[0].data["cost"])
         if waits:
             call = f"{steps}.1"
             journal.append(session, run, [call_entry(run, call, at, "restart_service"), question(run, call, at, dice)])
             return Template(session, began, waits=True)
-        end: dict[str, Json] = {"stop_reason": dice.choice(REASONS), "steps": steps, "cost": dice.random()}
+        end: dict[str, Json] = {"stop_reason": dice.choice(REASONS), "steps": steps, "cost": sum(costs)}
         journal.append(session, run, [NewEntry(stopped_key(run, 1), Kind.RUN_STOPPED, at, end)])
         at += timedelta(hours=1)
     return Template(session, began, waits=False)
@@ -104,7 +105,8 @@ def write(journal: SqlJournal, number: int, dice: random.Random, *, waits: bool)
 def step_entries(run: str, step: int, at: datetime, dice: random.Random, *, calls: bool) -> Iterator[NewEntry]:
     """A reply, its calls and their results; one in ten was asked about first."""
     usage = {"input_tokens": dice.randint(500, 20_000), "output_tokens": dice.randint(20, 900)}
-    said = {"text": "Because. " * 40, "usage": usage, "latency_ms": dice.randint(300, 9000), "model": "large"}
+    of_call = {"latency_ms": dice.randint(300, 9000), "model": "large", "cost": round(dice.random() / 10, 6)}
+    said = {"text": "Because. " * 40, "usage": usage, **of_call}
     yield NewEntry(assistant_key(run, step), Kind.ASSISTANT_MESSAGE, at, said, step)
     for index in range(1, dice.choice((1, 1, 2, 2, 3)) + 1 if calls else 1):
         call = f"{step}.{index}"
@@ -220,13 +222,14 @@ def _changed(name: str, value: Json, shift: timedelta, speed: float) -> Json:
 def fill(journal: SqlJournal, sessions: int, questions: int) -> None:
     """So many sessions, so many of them waiting for a person."""
     dice = random.Random(20260601)
-    templates = [write(journal, number, dice, waits=number % 10 == 0) for number in range(TEMPLATES)]
+    written = min(TEMPLATES, sessions // 4)
+    templates = [write(journal, number, dice, waits=number % 10 == 0) for number in range(written)]
     done = [template for template in templates if not template.waits]
     waiting = [template for template in templates if template.waits]
     # The journal has no door for copies, which nobody but a bench needs.
     with journal._database.write() as connection:  # noqa: SLF001
         copies = Copies(connection, dice)
-        for number in range(sessions - TEMPLATES):
+        for number in range(sessions - written):
             is_waiting = number < questions - len(waiting)
             copies.add(dice.choice(waiting if is_waiting else done), number)
         copies.flush()

@@ -6,11 +6,12 @@ by nearest rank, the smallest time that this share of all doesn't exceed.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import accumulate, groupby
+from itertools import accumulate, chain, groupby
 from math import ceil, fsum
+from typing import TypeAlias
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, func, select
 
@@ -25,6 +26,10 @@ COUNTED = (
     "runs", "input_tokens", "output_tokens", "calls_ok", "calls_failed", "interrupted", "model_calls", "model_ms",
 )  # fmt: skip
 """What is added up over all runs, whether they have stopped or not."""
+
+
+_Timed: TypeAlias = tuple[int, int]
+"""Milliseconds, and how often something took so long."""
 
 
 @dataclass(frozen=True)
@@ -174,16 +179,17 @@ def _columns(rows: Sequence[Row[tuple[Json, ...]]]) -> Mapping[str, Sequence[Jso
 
 def _tools(
     connection: Connection, since: datetime | None, until: datetime | None
-) -> tuple[tuple[ToolFigures, ...], Counter[int]]:
-    """Each tool that ran or failed, and how often any call took so many milliseconds."""
-    outcomes: dict[str, Counter[bool | None]] = defaultdict(Counter)
-    times: dict[str, Counter[int]] = defaultdict(Counter)
+) -> tuple[tuple[ToolFigures, ...], list[_Timed]]:
+    """Each tool that ran or failed, and how often any call took so long."""
+    outcomes: dict[str, dict[bool | None, int]] = {}
+    times: dict[str, list[_Timed]] = defaultdict(list)
     columns = (calls.c.tool, calls.c.went_well, calls.c.took_ms)
     query = select(*columns, func.count()).where(*_within(calls.c.run_started_at, since, until)).group_by(*columns)
     for tool, went_well, took_ms, count in connection.execute(query).all():
-        outcomes[tool][went_well] += count
+        ended = outcomes.setdefault(tool, {True: 0, False: 0, None: 0})
+        ended[went_well] += count
         if took_ms is not None:
-            times[tool][took_ms] += count
+            times[tool].append((took_ms, count))
     figures = [
         ToolFigures(
             tool=tool,
@@ -196,26 +202,25 @@ def _tools(
         if ended[True] or ended[False]
     ]
     figures.sort(key=lambda one: -one.calls_ok - one.calls_failed)
-    return tuple(figures), sum(times.values(), Counter())
+    return tuple(figures), list(chain.from_iterable(times.values()))
 
 
-def _model_times(connection: Connection, since: datetime | None, until: datetime | None) -> Counter[int]:
+def _model_times(connection: Connection, since: datetime | None, until: datetime | None) -> list[_Timed]:
     query = (
-        select(spending.c.took_ms, func.count().label("times"))
+        select(spending.c.took_ms, func.count())
         .where(spending.c.took_ms.is_not(None), *_within(spending.c.run_started_at, since, until))
         .group_by(spending.c.took_ms)
     )
-    return Counter({row.took_ms: row.times for row in connection.execute(query)})
+    return [(took_ms, count) for took_ms, count in connection.execute(query)]
 
 
-def _times(counted: Counter[int]) -> Times:
-    total = counted.total()
-    if not total:
+def _times(timed: Iterable[_Timed]) -> Times:
+    in_order = sorted(timed)
+    reached = list(accumulate(count for _, count in in_order))
+    if not reached:
         return Times()
-    values = sorted(counted)
-    reached = list(accumulate(counted[value] for value in values))
-    median_ms, p95_ms = (values[bisect_left(reached, ceil(share * total))] for share in (MEDIAN, P95))
-    return Times(total, median_ms, p95_ms)
+    median_ms, p95_ms = (in_order[bisect_left(reached, ceil(share * reached[-1]))][0] for share in (MEDIAN, P95))
+    return Times(reached[-1], median_ms, p95_ms)
 
 
 def _within(column: Column[Json], since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:

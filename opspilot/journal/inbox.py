@@ -28,13 +28,14 @@ class AskedOf:
 class InboxFilter:
     """Which open questions; None lets all through. `tool` is empty for questions about limits.
 
-    `role` is one that a question names: whoever has it decides.
+    `role` is one that a question names: whoever has it decides. `sessions` are those that may ask.
     """
 
     asked_of: AskedOf | None = None
     role: str | None = None
     tool: str | None = None
     risk: str | None = None
+    sessions: Collection[str] | None = None
 
 
 WHATEVER_WAITS = InboxFilter()
@@ -121,6 +122,8 @@ def _open(session: str | None, wanted: InboxFilter) -> list[ColumnElement[bool]]
         conditions.append(there.tool == wanted.tool)
     if wanted.risk is not None:
         conditions.append(there.risk == wanted.risk)
+    if wanted.sessions is not None:
+        conditions.append(there.session_id.in_(wanted.sessions))
     return conditions
 
 

@@ -2,11 +2,9 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, date, timedelta, timezone
 from math import ceil
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -149,13 +147,6 @@ def test_a_range_may_be_given_in_any_zone(journal: SqlJournal) -> None:
 # ---------------------------------------------------------------- against the plainest way of counting
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlJournal]:
-    journal = SqlJournal(f"sqlite:///{tmp_path_factory.mktemp('figures') / 'journal.sqlite'}")
-    yield journal
-    journal.close()
-
-
 WEEKS = itertools.count(1)
 """Each example has a week of its own, in which its runs begin."""
 
@@ -175,7 +166,7 @@ MOMENT = st.integers(-DAY, 5 * DAY)
 
 
 @given(runs=st.lists(RUN, max_size=12), since=MOMENT, until=MOMENT)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_range_gives_what_counting_by_hand_gives(
     shared: SqlJournal,
     runs: list[tuple[int, list[int], list[tuple[str, str | None, int]], str | None, bool]],

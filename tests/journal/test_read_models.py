@@ -1,10 +1,9 @@
 """The tables that lists read say exactly what the entries say, whatever was written in whatever order."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +35,7 @@ from tests.journal.builders import (
     started,
     stopped,
 )
+from tests.journal.conftest import hurry
 from tests.journal.recompute import Began, Tables, recompute
 
 NAMES = st.sampled_from(["1.1", "1.2"])
@@ -98,14 +98,6 @@ SOMETHING = st.one_of(
 BATCHES = st.lists(st.just("next run") | st.lists(SOMETHING, min_size=2, max_size=12), min_size=1, max_size=6)
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlJournal]:
-    folder: Path = tmp_path_factory.mktemp("journal")
-    journal = SqlJournal(f"sqlite:///{folder / 'journal.sqlite'}")
-    yield journal
-    journal.close()
-
-
 def write(
     journal: SqlJournal, session: str, batches: list[str | list[tuple[int, NewEntry]]]
 ) -> tuple[list[Began], list[datetime]]:
@@ -131,7 +123,7 @@ def write(
 
 
 @given(batches=BATCHES)
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_tables_equal_what_is_computed_from_the_entries(
     shared: SqlJournal, batches: list[str | list[tuple[int, NewEntry]]]
 ) -> None:
@@ -170,6 +162,7 @@ def test_tables_computed_again_say_what_they_said(
     tmp_path_factory: pytest.TempPathFactory, batches: list[str | list[tuple[int, NewEntry]]]
 ) -> None:
     journal = SqlJournal(f"sqlite:///{tmp_path_factory.mktemp('again') / 'journal.sqlite'}")
+    hurry(journal)
     write(journal, "s", batches)
     write(journal, "t", batches[::-1])
     before = [tables(journal, session) for session in "st"]
