@@ -40,7 +40,7 @@ def _flights() -> list[dict[str, Any]]:
 
 
 _FLIGHTS = _flights()
-_GATES = {
+_GATES: dict[str, dict[str, Any]] = {
     "A1": {"stand": 12, "walkway": True, "closed_until": None},
     "A2": {"stand": 14, "walkway": True, "closed_until": "2026-08-15T05:00:00Z"},
     "B7": {"stand": 33, "walkway": False, "closed_until": None},

@@ -30,7 +30,8 @@ def _at(minutes: int) -> str:
 
 
 def _pods() -> list[dict[str, Any]]:
-    dice, found = random.Random(77), []
+    dice = random.Random(77)
+    found: list[dict[str, Any]] = []
     for app, (namespace, image, many) in _APPS.items():
         for _ in range(many):
             phase = dice.choices(("Running", "Pending", "Failed"), (8, 2, 1) if namespace == "batch" else (20, 1, 0))[0]
@@ -84,7 +85,7 @@ def _events() -> list[dict[str, Any]]:
 
 
 _EVENTS = _events()
-_DEPLOYMENTS = [
+_DEPLOYMENTS: list[dict[str, Any]] = [
     {
         "name": app,
         "namespace": namespace,
@@ -94,7 +95,7 @@ _DEPLOYMENTS = [
     }
     for number, (app, (namespace, image, many)) in enumerate(_APPS.items())
 ]
-_NODE_ROWS = [
+_NODE_ROWS: list[dict[str, Any]] = [
     {
         "name": name,
         "zone": f"zone-{'abc'[number % 3]}",

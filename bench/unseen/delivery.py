@@ -161,7 +161,7 @@ def toolset() -> Toolset:
     asked = _PIPELINES[20]
     places = {str(row["id"]): str(row) for row in _PIPELINES}
     places |= {str(job["id"]): str(job) for row in _PIPELINES for job in _jobs(row)}
-    places |= {row[0]: str(row) for row in (*_DEPLOYMENTS, *_FLAKY, *_RUNNERS)}
+    places |= {str(row[0]): str(row) for row in (*_DEPLOYMENTS, *_FLAKY, *_RUNNERS)}
     return Toolset(
         "build and delivery",
         (list_pipelines, list_jobs, get_job_log, list_deployments, flaky_tests, list_runners),

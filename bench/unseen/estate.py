@@ -154,7 +154,8 @@ def toolset() -> Toolset:
     peak = max(_series(web["Name"], "cpu_utilization"), key=lambda point: point[1])
     places = {m["InstanceId"]: str(m) for m in _MACHINES} | {m["Name"]: str(m) for m in _MACHINES}
     places |= {name: str(cost) for month in _COSTS.values() for name, cost in month.items()}
-    places |= {row[0]: str(row) for rows in (*_QUERIES.values(), *_TABLES.values()) for row in rows}
+    places |= {row[0]: str(row) for queries in _QUERIES.values() for row in queries}
+    places |= {row[0]: str(row) for tables in _TABLES.values() for row in tables}
     places |= {str(row["name"]): str(row) for row in _REPLICAS} | {str(peak[0]): str(peak)}
     return Toolset(
         "cloud estate",

@@ -27,7 +27,7 @@ _CERTIFICATES = [
     {"host": "mail.example.org", "issuer": "Internal CA 2", "not_after": "2027-01-02T00:00:00Z", "days_left": 268},
     {"host": "git.example.org", "issuer": "R11", "not_after": "2026-06-21T12:00:00Z", "days_left": 73},
 ]
-_CATALOG = {
+_CATALOG: dict[str, dict[str, Any]] = {
     "invoicing": {"zh": "开票服务", "owner": "Team Pelican", "depends_on": ["ledger", "template-engine"]},
     "ledger": {"zh": "账本服务", "owner": "Team Bison", "depends_on": []},
     "template-engine": {"zh": "模板引擎", "owner": "Team Otter", "depends_on": []},

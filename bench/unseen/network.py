@@ -47,7 +47,7 @@ _CHANGES = [
     ["CHG-73", "sw-dorm-east-06", "Add VLAN 310", "implemented", "2026-09-03 21:00", "pavel"],
     ["CHG-74", "sw-stadium-05", "Move uplink", "approved", "2026-09-12 23:30", "greta"],
 ]
-_OUTAGES = [
+_OUTAGES: list[dict[str, Any]] = [
     {
         "ref": "OUT-9",
         "site": "stadium",

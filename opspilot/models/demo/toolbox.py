@@ -319,7 +319,7 @@ _RECORDS = listed("history log logs report reports events journal list records")
 
 
 _PLURAL = re.compile(r"(?<!s)s$")
-"""`change_requests` lists what was asked for, unless its description begins with a deed."""
+"""`restart_requests` lists what was asked for, unless its description begins with a deed."""
 
 
 def _acts(spec: ToolSpec) -> bool:

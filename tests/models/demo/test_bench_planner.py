@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.planner import FIRST_CONTACT, MET_LATER
 from bench.unseen import computing, parcels, streaming
 from bench.unseen.asking import Asked, judge
 
@@ -61,9 +62,15 @@ def test_numbers_quotes_places_and_lines_that_no_result_holds_are_noticed(answer
     assert judge(answer, ASKED, PLACES, [], RESULTS).invented
 
 
+def test_each_pair_of_toolsets_has_its_figure_of_first_contact() -> None:
+    assert len(FIRST_CONTACT) == len(MET_LATER)
+    assert all(0 <= answered <= 40 for answered in FIRST_CONTACT)
+
+
 def test_the_planner_knows_no_tool_and_no_thing_of_the_bench() -> None:
     source = "\n".join(path.read_text("utf-8") for path in (ROOT / "opspilot" / "models" / "demo").rglob("*.py"))
-    toolsets = (streaming.toolset(), parcels.toolset(), computing.toolset())
+    later = (module.toolset() for pair in MET_LATER for module in pair)
+    toolsets = (streaming.toolset(), parcels.toolset(), computing.toolset(), *later)
     names = {tool.name for toolset in toolsets for tool in toolset.tools if "_" in tool.name}
     names |= {place for toolset in toolsets for place in toolset.places if not place.isalpha()}
     assert [name for name in names if name.lower() in source.lower()] == []

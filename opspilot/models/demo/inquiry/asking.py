@@ -4,6 +4,7 @@ A pure function of the case, as every strategy is. Writes no answer.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -273,12 +274,23 @@ def _repaired(need: Need, case: Case, sought: Sought) -> Iterator[Proposal]:
         tried = {
             name: value for name, value in call.arguments.items() if isinstance(value, str) and value in call.message
         }
-        names = [name for name in offered(call) if len(name) < _LONGEST_NAME]
+        names = [name for name in dict.fromkeys((*offered(call), *_listed(call.message))) if len(name) < _LONGEST_NAME]
+        names = [name for name in names if name not in tried.values()]
         scored = [(_said(name, sought, tried), -at, name) for at, name in enumerate(names)]
         best = max(scored, default=(0.0, 0, ""))
         if best[0] >= _LIKE and tried:
             arguments: dict[str, Json] = {**call.arguments, next(iter(tried)): best[2]}
             yield Proposal(need.id, call.tool, arguments)
+
+
+_LISTING = re.compile(r"[:：;；]\s*([^:：;；]+?)[.。]?\s*$|\bare\s+([^.:;]+)")
+
+
+def _listed(message: str) -> list[str]:
+    """The names that a message lists at its end, or after "are"."""
+    found = _LISTING.search(message)
+    names = re.split(r",|，|、|\bor\b|\band\b", found[1] or found[2]) if found else []
+    return [name.strip(" '\"`.") for name in names if name.strip(" '\"`.")]
 
 
 _LONGEST_NAME = 60
