@@ -91,10 +91,15 @@ class Database:
                     with connection.begin():
                         return self._create_or_check(connection)
             except SQLAlchemyError as error:
-                if "locked" not in _cause(error) or time.monotonic() > give_up_at:
+                locked = "locked" in _cause(error)
+                if not locked or time.monotonic() > give_up_at:
+                    what_to_do = (
+                        "Another process holds it, perhaps to upgrade it, which can take minutes; try again later."
+                        if locked
+                        else "Does its folder exist, may this user write to it, and is it a journal?"
+                    )
                     raise JournalError(
-                        f"The journal at {self.where} can't be opened: {_cause(error)}. "
-                        "Does its folder exist, may this user write to it, and is it a journal?"
+                        f"The journal at {self.where} can't be opened: {_cause(error)}. {what_to_do}"
                     ) from error
                 time.sleep(0.02)
 

@@ -1,7 +1,7 @@
 """Brings an older journal to the tables of today, in the transaction of whoever opens it first.
 
 The record stays as it is; the read models are dropped, created, and computed again from it. What `begin_run` alone knew
-is carried over. Meanwhile nobody else can write; it takes some minutes for each million of entries.
+is carried over. Meanwhile nobody else can write; it takes about ten minutes for each million of entries.
 """
 
 from typing import Final

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from opspilot.core.errors import JournalError
+from opspilot.journal import database
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import ANN, NOON, message
 
@@ -61,6 +62,19 @@ def test_an_address_that_cannot_be_a_journal_is_refused(url: str, sentence: str)
 def test_a_missing_folder_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=r"missing/journal.sqlite can't be opened: unable to open database file"):
         SqlJournal(f"sqlite:///{tmp_path}/missing/journal.sqlite")
+
+
+def test_a_journal_that_another_process_upgrades_for_long_is_no_mystery(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SqlJournal(url).close()
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(database, "OPENING_SECONDS", 0.1)
+    holder = sqlite3.connect(tmp_path / "journal.sqlite", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(JournalError, match="Another process holds it, perhaps to upgrade it"):
+        SqlJournal(url)
+    holder.close()
 
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
