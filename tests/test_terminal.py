@@ -72,7 +72,7 @@ def test_an_interrupt_shows_what_an_approval_would_be_for() -> None:
         "reason": "It hurts.",
         "tool": "restart",
         "arguments": {"service": "db"},
-        "payload": {"impact": "all", "service": "db"},
+        "payload": {"impact": "all", "service": "db", "schema": {"type": "object"}},
     }
     text = shown(entry(Kind.INTERRUPT_OPENED, data))
 
@@ -80,6 +80,7 @@ def test_an_interrupt_shows_what_an_approval_would_be_for() -> None:
     assert "service = db" in text
     assert "impact: all" in text
     assert "service: db" not in text, "what stands in the arguments is not repeated"
+    assert "schema" not in text
 
 
 def question(arguments: dict[str, Any]) -> Entry:

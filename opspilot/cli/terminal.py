@@ -20,7 +20,7 @@ from opspilot.core.interrupts import InterruptType
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
 from opspilot.core.ports import Draft
-from opspilot.texts.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
+from opspilot.texts.endings import asked, ending, failure, figures, is_about_limit, limits_of, told_of_budgets
 from opspilot.texts.folding import (
     RESULT_CHARACTERS,
     arguments_line,
@@ -30,7 +30,7 @@ from opspilot.texts.folding import (
     seconds,
     to_approve,
 )
-from opspilot.texts.language import counted, text
+from opspilot.texts.language import text
 
 OFFLINE = "(offline)"
 """A model that carries this in its name is the demo, and the header says how to get a real one."""
@@ -242,20 +242,6 @@ class TerminalView:
         self._running.clear()
 
 
-def figures(stopped: Json) -> list[str]:
-    """Steps, tokens and cost of a `run.stopped` entry, as far as they are known."""
-    usage = stopped.get("usage") or {}
-    parts = [counted("figures.steps", int(stopped.get("steps") or 0))]
-    read, written = usage.get("input_tokens", 0), usage.get("output_tokens", 0)
-    if read + written:
-        parts.append(
-            text("figures.tokens", total=f"{read + written:,}", read=f"{read:,}", written=f"{written:,}"),
-        )
-    if (cost := stopped.get("cost")) is not None:
-        parts.append(text("figures.cost", cost=f"{cost:.4f}"))
-    return parts
-
-
 def question_lines(question: Json, session: str) -> list[str]:
     """What an approval would be for: the arguments, and what else the tool shows, nothing shortened unsaid.
 
@@ -266,9 +252,11 @@ def question_lines(question: Json, session: str) -> list[str]:
     arguments = dict(question.get("arguments") or {}) if question.get("kind") != InterruptType.QUESTION else {}
     lines = [f"{name} = {to_approve(value, session)}" for name, value in arguments.items()]
     payload = dict(question.get("payload") or {})
-    # Tools tend to repeat the arguments in what they show.
+    # Tools tend to repeat the arguments in what they show; a schema is for whoever makes a form of it.
     return lines + [
-        f"{name}: {to_approve(payload[name], session)}" for name in payload if payload[name] != arguments.get(name)
+        f"{name}: {to_approve(shown, session)}"
+        for name, shown in payload.items()
+        if name != "schema" and shown != arguments.get(name)
     ]
 
 
