@@ -9,6 +9,7 @@ import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, TypeVar
@@ -37,17 +38,16 @@ from temporalio.common import (
 from temporalio.service import RPCStatusCode
 
 from opspilot import refusals
+from opspilot.core.calls import digest
 from opspilot.core.contract import (
     AGENT_WORKFLOW,
     ANSWER,
     ANSWER_SIGNAL,
-    SEND_MESSAGE,
     STATUS,
     STOP,
     TASK_QUEUE,
     WORKFLOW_TASK_TIMEOUT,
     AnswerReceipt,
-    MessageReceipt,
     Mode,
     RunRequest,
     RunResult,
@@ -58,15 +58,18 @@ from opspilot.core.contract import (
     UserMessage,
 )
 from opspilot.core.entries import Entry, Kind, message_key
-from opspilot.core.errors import OpsPilotError
-from opspilot.core.interrupts import Answer, Principal
+from opspilot.core.errors import OpsPilotError, UsageError
+from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import Limits
 from opspilot.core.ports import Draft
 from opspilot.core.sensitive import masked
 from opspilot.core.signatures import signed
+from opspilot.fate import Fate, fate_of
 from opspilot.journal.queries import InterruptRow, SessionRow
 from opspilot.journal.store import SqlJournal
 from opspilot.keeping import keep
+from opspilot.outward import shown
+from opspilot.sending import NotAccepted, send
 from opspilot.texts.language import text as say
 
 ASK_SECONDS = 60.0
@@ -85,6 +88,7 @@ WORKER_SECONDS = 90.0
 POLL_SECONDS = 0.06
 IDLE_POLL_SECONDS = 0.25
 SUMMARY_CHARACTERS = 120
+COMMENT_CHARACTERS = 2000
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -162,8 +166,38 @@ class OpsPilot:
                 raise refusals.message_id_taken(session, message.id)
             after = min(after, before.seq - 1)
         request = RunRequest(user=self._principal, limits=limits, mode=mode)
-        receipt = await self._send(session, message, request, deadline_seconds)
+        try:
+            receipt = await send(
+                self._temporal, message, lambda: self._start_operation(session, message, request), deadline_seconds
+            )
+        except NotAccepted as error:
+            raise await self._not_taken(session, deadline_seconds, error.trouble) from None
+        except (RPCError, WorkflowUpdateFailedError) as error:
+            raise self._refused(error, session) from None
         return Asked(session, message.id, receipt.position, after)
+
+    async def ask_instead(
+        self, text: str, session: str, *, message_id: str | None = None, deadline_seconds: float = ASK_SECONDS
+    ) -> Asked:
+        """Say something in place of answering: it is sent, then all that is open is rejected with it as the comment.
+
+        In this order the model reads both in one step. Raises as `ask` does, and `UsageError` when nothing is open.
+        """
+        waiting = await self.questions(session)
+        if not waiting:
+            raise refusals.waits_for_nobody(session)
+        asked = await self.ask(text, session, message_id=message_id, deadline_seconds=deadline_seconds)
+        comment = text if len(text) <= COMMENT_CHARACTERS else f"{text[: COMMENT_CHARACTERS - 1]}…"
+        for question in waiting:
+            # Under the same id, a message that is sent again rejects nothing twice.
+            id_ = digest([asked.message_id, question.run, question.interrupt])
+            rejection = Answer(
+                id_, question.interrupt, AnswerAction.REJECT, self._principal, {}, comment, question.digest
+            )
+            with suppress(UsageError):
+                # Somebody else was faster; the message is read all the same.
+                await self.answer(session, rejection)
+        return asked
 
     async def answer(self, session: str, answer: Answer) -> AnswerReceipt:
         """Answer one open question. Raises `UsageError` with the reason when the run refuses it.
@@ -196,6 +230,10 @@ class OpsPilot:
             raise self._refused(error, session) from None
         return AnswerReceipt(say("answer.kept"))
 
+    async def fate(self, question: InterruptRow, answer: Answer) -> Fate | None:
+        """What the journal says of an answer that was given to a question; None: nothing yet."""
+        return await self._reading(fate_of, self._journal, question, answer)
+
     async def stop(self, session: str, reason: str = "") -> None:
         """Ask the session's run to end as `cancelled`. Raises `UsageError` when none is open."""
         handle = self._temporal.get_workflow_handle(session)
@@ -203,41 +241,6 @@ class OpsPilot:
             await handle.signal(STOP, Stop(self._principal, reason), rpc_timeout=timedelta(seconds=ANSWER_SECONDS))
         except RPCError as error:
             raise self._refused(error, session) from None
-
-    async def _send(
-        self, session: str, message: UserMessage, request: RunRequest, deadline_seconds: float
-    ) -> MessageReceipt:
-        deadline = time.monotonic() + deadline_seconds
-        pause = 0.1
-        trouble: RPCError | None = None
-        while (left := deadline - time.monotonic()) > 0:
-            # An operation is good for one call.
-            start = self._start_operation(session, message, request)
-            started = asyncio.create_task(start.workflow_handle())
-            # The operation keeps its error for whoever wants the handle, and complains when nobody does.
-            started.add_done_callback(lambda task: task.cancelled() or task.exception())
-            try:
-                async with asyncio.timeout(left):
-                    receipt: MessageReceipt = await self._temporal.execute_update_with_start_workflow(
-                        SEND_MESSAGE,
-                        message,
-                        start_workflow_operation=start,
-                        id=message.id,
-                        result_type=MessageReceipt,
-                        rpc_timeout=timedelta(seconds=min(left, 15)),
-                    )
-                    return receipt
-            except (WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError):
-                refusals.let_cancel_through()
-            except (RPCError, WorkflowUpdateFailedError) as error:
-                if not refusals.may_pass(error):
-                    raise self._refused(error, session) from None
-                trouble = error if isinstance(error, RPCError) else None
-            finally:
-                started.cancel()
-            await asyncio.sleep(min(pause, max(0.0, deadline - time.monotonic())))
-            pause = min(pause * 2, 2.0)
-        raise await self._not_taken(session, deadline_seconds, trouble)
 
     def _start_operation(
         self, session: str, message: UserMessage, request: RunRequest
@@ -411,8 +414,8 @@ class OpsPilot:
         return tuple(map(masked, await self._reading(self._journal.read, session)))
 
     async def questions(self, session: str | None = None) -> tuple[InterruptRow, ...]:
-        """Open questions to people, in one session or in all, longest open first."""
-        return await self._reading(self._journal.open_interrupts, session)
+        """Open questions to people, in one session or in all, oldest deadline first."""
+        return tuple(map(shown, await self._reading(self._journal.open_interrupts, session)))
 
     async def _tail(self, session: str, after: int) -> AsyncIterator[Entry | None]:
         """Entries as they are written, and None whenever there is nothing new."""

@@ -10,6 +10,7 @@ from opspilot.core.contract import MAX_MESSAGE_BYTES
 from opspilot.core.entries import SESSION_ID
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
 from opspilot.texts.language import text as say
+from opspilot.texts.objections import objection
 
 PASSING = frozenset(
     {
@@ -53,6 +54,11 @@ def no_session(session: str) -> OpsPilotError:
     return UsageError(say("refused.no_session", session=session))
 
 
+def waits_for_nobody(session: str) -> OpsPilotError:
+    """Nothing is asked in it."""
+    return UsageError(say("refused.waits_for_nobody", session=session))
+
+
 def not_owner(session: str, owner: str) -> OpsPilotError:
     """Somebody else's session."""
     return UsageError(say("refused.not_owner", session=session, owner=owner))
@@ -80,7 +86,8 @@ def let_cancel_through() -> None:
 def refused(error: RPCError | WorkflowUpdateFailedError, session: str, where: str) -> OpsPilotError:
     """What an error means for someone who wants something of this session at this address."""
     if isinstance(error, WorkflowUpdateFailedError):
-        return UsageError(error.cause.message if isinstance(error.cause, ApplicationError) else str(error.cause))
+        said = error.cause.message if isinstance(error.cause, ApplicationError) else str(error.cause)
+        return UsageError(objection(said))
     text = _first_line(error.message)
     if _no_run(error):
         return UsageError(say("refused.no_run", session=session))

@@ -1,9 +1,11 @@
 """Simplified Chinese. The same keys and placeholders as `english.py`."""
 
+from opspilot.texts.chinese_answers import CHINESE_ANSWERS
 from opspilot.texts.chinese_inbox import CHINESE_INBOX
 from opspilot.texts.chinese_notify import CHINESE_NOTIFY
 from opspilot.texts.chinese_pages import CHINESE_PAGES
 from opspilot.texts.chinese_policy import CHINESE_POLICY
+from opspilot.texts.chinese_story import CHINESE_STORY
 from opspilot.texts.chinese_web import CHINESE_WEB
 
 CHINESE: dict[str, str] = {
@@ -16,9 +18,7 @@ CHINESE: dict[str, str] = {
     "doing.thinking": "思考中",
     "doing.writing": "书写中",
     "doing.again": "书写中，第 {attempt} 次尝试",
-    "question": "? {call} {tool} 等待人工处理：{reason}",
     "approve.more": "… 还有 {count} 个字符；全部内容见 `{program} show --json {session}`",
-    "question.limit": "? 请人决定：{question}",
     "limit.max_steps.one": "已达到本次运行的上限。再继续 {count} 步吗？",
     "limit.max_steps.many": "已达到本次运行的上限。再继续 {count} 步吗？",
     "limit.timeout": "本次运行的时间已用完。再继续 {more} 秒吗？",
@@ -31,13 +31,6 @@ CHINESE: dict[str, str] = {
     "budget.session_cost": "会话 {whose} 已花费 {used}，最多 {allowed}。",
     "budget.user_tokens": "{whose} 在 {hours} 小时内已用 {used} 个 token，最多 {allowed} 个。",
     "budget.user_cost": "{whose} 在 {hours} 小时内已花费 {used}，最多 {allowed}。",
-    "settled.expired": "! {call}：无人在期限内作出决定",
-    "settled.ignored": "! {call}：这个答复未被采纳：{why}",
-    "reply.approve": "{by} 批准",
-    "reply.reject": "{by} 拒绝",
-    "reply.provide": "{by} 给出了值",
-    "reply.other": "{by}：{action}",
-    "reply.comment": "：{comment}",
     "figures.steps.one": "{count} 步",
     "figures.steps.many": "{count} 步",
     "figures.tokens": "{total} 个 token（输入 {read}，输出 {written}）",
@@ -70,8 +63,6 @@ CHINESE: dict[str, str] = {
     "failed.tool_failed": "工具失败。",
     "failed.timed_out": "工具未能按时完成。",
     # ---- at the prompt, and beside a run
-    "prompt.confirm": "批准、拒绝 [原因]，或用 名称=值 修改：",
-    "prompt.limit": "批准，或拒绝 [原因]：",
     "attend.left": "已离开；运行仍在继续。回来请用：{program} watch {session}",
     "attend.left_stopping": "已离开；运行正在停止。查看结果：{program} watch {session}",
     "attend.goes_on": "会话 {session} 的运行已在进行，保持它开始时的上限、工具和模型；你的选项不会改变它们。",
@@ -84,9 +75,6 @@ CHINESE: dict[str, str] = {
     "again.model": "模型调用失败，正在重试：{failure}",
     "again.tool": "工具调用失败，正在重试：{failure}",
     "again.journal": "写日志库失败，正在重试：{failure}",
-    "answer.taken": "已采纳；运行继续。",
-    "answer.not_taken": "未采纳：{why}",
-    "answer.kept": "现在没有 worker 应答。答复已保留，worker 恢复后处理。",
     "cancel.asked": "已要求运行停止；worker 注意到后即停止。",
     "up.ready": "Temporal 在 {address} 应答；它的控制台在 {console}",
     "up.web": "网页界面在 {url}",
@@ -387,9 +375,11 @@ CHINESE: dict[str, str] = {
     "help.limit": "最多这么多个。",
     "help.model": "向每个已配置的模型提最多三个极小的问题，看看它能做什么。",
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
+    **CHINESE_ANSWERS,
     **CHINESE_NOTIFY,
     **CHINESE_PAGES,
     **CHINESE_INBOX,
+    **CHINESE_STORY,
     **CHINESE_POLICY,
     **CHINESE_WEB,
 }

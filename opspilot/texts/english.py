@@ -1,9 +1,11 @@
 """English. The same keys and placeholders as `chinese.py`; `{program}` is there for each of them."""
 
+from opspilot.texts.english_answers import ENGLISH_ANSWERS
 from opspilot.texts.english_inbox import ENGLISH_INBOX
 from opspilot.texts.english_notify import ENGLISH_NOTIFY
 from opspilot.texts.english_pages import ENGLISH_PAGES
 from opspilot.texts.english_policy import ENGLISH_POLICY
+from opspilot.texts.english_story import ENGLISH_STORY
 from opspilot.texts.english_web import ENGLISH_WEB
 
 ENGLISH: dict[str, str] = {
@@ -18,9 +20,7 @@ ENGLISH: dict[str, str] = {
     "doing.thinking": "thinking",
     "doing.writing": "writing",
     "doing.again": "writing, attempt {attempt}",
-    "question": "? {call} {tool} waits for a person: {reason}",
     "approve.more": "… and {count} more characters; `{program} show --json {session}` has all",
-    "question.limit": "? A person decides: {question}",
     "limit.max_steps.one": "The limit of this run is reached. Go on for {count} more step?",
     "limit.max_steps.many": "The limit of this run is reached. Go on for {count} more steps?",
     "limit.timeout": "The time of this run is used up. Go on for {more} more seconds?",
@@ -33,13 +33,6 @@ ENGLISH: dict[str, str] = {
     "budget.session_cost": "Session {whose} has cost {used}; it may cost {allowed}.",
     "budget.user_tokens": "{whose} has used {used} of {allowed} tokens within {hours} h.",
     "budget.user_cost": "{whose} has spent {used} within {hours} h; {allowed} may be spent.",
-    "settled.expired": "! {call}: nobody decided in time",
-    "settled.ignored": "! {call}: the answer was not taken: {why}",
-    "reply.approve": "approve by {by}",
-    "reply.reject": "reject by {by}",
-    "reply.provide": "provide by {by}",
-    "reply.other": "{action} by {by}",
-    "reply.comment": ": {comment}",
     "figures.steps.one": "{count} step",
     "figures.steps.many": "{count} steps",
     "figures.tokens": "{total} tokens ({read} in, {written} out)",
@@ -74,8 +67,6 @@ ENGLISH: dict[str, str] = {
     "failed.tool_failed": "The tool failed.",
     "failed.timed_out": "The tool did not finish in time.",
     # ---- at the prompt, and beside a run
-    "prompt.confirm": "approve, reject [why], or name=value to change it: ",
-    "prompt.limit": "approve, or reject [why]: ",
     "attend.left": "Left; the run goes on. Come back with: {program} watch {session}",
     "attend.left_stopping": "Left; the run is being stopped. See how it ended: {program} watch {session}",
     "attend.goes_on": (
@@ -91,9 +82,6 @@ ENGLISH: dict[str, str] = {
     "again.model": "The model call failed and is tried again: {failure}",
     "again.tool": "A tool call failed and is tried again: {failure}",
     "again.journal": "Writing the journal failed and is tried again: {failure}",
-    "answer.taken": "Taken; the run goes on.",
-    "answer.not_taken": "Not taken: {why}",
-    "answer.kept": "No worker answers right now. The answer is kept and taken up when one is back.",
     "cancel.asked": "Asked the run to stop; it does as soon as a worker takes notice.",
     "up.ready": "Temporal answers at {address}; its console is at {console}",
     "up.web": "The web UI is at {url}",
@@ -439,9 +427,11 @@ ENGLISH: dict[str, str] = {
     "help.limit": "At most so many.",
     "help.model": "Ask each configured model at most three tiny questions; see what it can do.",
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
+    **ENGLISH_ANSWERS,
     **ENGLISH_NOTIFY,
     **ENGLISH_PAGES,
     **ENGLISH_INBOX,
+    **ENGLISH_STORY,
     **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }

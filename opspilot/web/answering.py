@@ -12,12 +12,11 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-from opspilot.core.entries import answer_ignored_key, answered_key, approved_key
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.messages import Json
+from opspilot.fate import Fate, Outcome, fate_of, not_taken
 from opspilot.journal.queries import InterruptRow
 from opspilot.texts.language import text
 from opspilot.web.backend import Backend
@@ -28,17 +27,6 @@ from opspilot.web.refusing import Refused
 CHECK_SECONDS = 5.0
 """How long the run may take to judge an answer before we say that it has it."""
 POLL_SECONDS = 0.05
-
-
-class Outcome(StrEnum):
-    """What became of an answer."""
-
-    SETTLED = "settled"
-    COUNTED = "counted"
-    ASKED_AGAIN = "asked_again"
-    IGNORED = "ignored"
-    KEPT = "kept"
-    GIVEN = "given"
 
 
 @dataclass(frozen=True)
@@ -94,7 +82,7 @@ async def give(backend: Backend, who: Principal, session: str, interrupt: str, g
     except UsageError as error:
         # Most often because another one came first, of which the journal tells.
         now = await backend.read(find_question, backend.journal, session, interrupt) or asked
-        return await _known(backend, now, answer, id_) or _not_taken(now, id_, str(error))
+        return await _known(backend, now, answer, id_) or _told(not_taken(now, str(error)), id_)
     if receipt.message == text("answer.kept"):
         return Told(Outcome.KEPT, receipt.message, id_, len(asked.approvals), asked.quorum)
     return await _await(backend, asked, answer, id_)
@@ -108,21 +96,10 @@ def _bound(who: Principal, asked: InterruptRow, id_: str) -> str:
 
 async def _known(backend: Backend, asked: InterruptRow, answer: Answer, id_: str) -> Told | None:
     """What the journal says of this very answer; None: nothing yet. Raises `Refused` when another one settled it."""
-    ended = answered_key(asked.run, asked.interrupt)
-    ignored = answer_ignored_key(asked.run, asked.interrupt, answer.id)
-    agreed = [approved_key(asked.run, asked.interrupt, nth) for nth in range(1, asked.quorum + 1)]
-    found = await backend.read(backend.journal.find, asked.session, [ended, ignored, *agreed])
-    if ended in found and found[ended].data.get("answer_id") == answer.id:
-        if found[ended].data.get("asks_again"):
-            return Told(Outcome.ASKED_AGAIN, text("web.told.asked_again"), id_)
-        return Told(Outcome.SETTLED, text(f"web.told.{answer.action}"), id_, asked.quorum, asked.quorum)
-    if asked.state != OPEN:
+    fate = await backend.read(fate_of, backend.journal, asked, answer)
+    if asked.state != OPEN and (fate is None or fate.outcome in (Outcome.IGNORED, Outcome.COUNTED)):
         raise Refused(409, "settled", settled_sentence(asked))
-    given = [found[key] for key in agreed if key in found]
-    if answer.id in [entry.data["answer_id"] for entry in given]:
-        said = text("web.told.counted", agreed=len(given), quorum=asked.quorum)
-        return Told(Outcome.COUNTED, said, id_, len(given), asked.quorum)
-    return _not_taken(asked, id_, found[ignored].data["message"]) if ignored in found else None
+    return None if fate is None else _told(fate, id_)
 
 
 async def _await(backend: Backend, asked: InterruptRow, answer: Answer, id_: str) -> Told:
@@ -134,11 +111,11 @@ async def _await(backend: Backend, asked: InterruptRow, answer: Answer, id_: str
         if told := await _known(backend, now, answer, id_):
             return told
         await asyncio.sleep(POLL_SECONDS)
-    return Told(Outcome.GIVEN, text("web.told.given"), id_, len(asked.approvals), asked.quorum)
+    return Told(Outcome.GIVEN, text("told.given"), id_, len(asked.approvals), asked.quorum)
 
 
-def _not_taken(asked: InterruptRow, id_: str, why: str) -> Told:
-    return Told(Outcome.IGNORED, text("web.told.ignored", why=why), id_, len(asked.approvals), asked.quorum)
+def _told(fate: Fate, id_: str) -> Told:
+    return Told(fate.outcome, fate.message, id_, fate.approvals, fate.quorum)
 
 
 def _why_not(who: Principal, asked: InterruptRow, action: AnswerAction) -> str:

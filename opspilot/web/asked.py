@@ -13,12 +13,13 @@ from opspilot.core.calls import digest
 from opspilot.core.interrupts import AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
 from opspilot.journal.queries import InterruptRow
+from opspilot.outward import shown
 from opspilot.redaction import redact
 from opspilot.texts.endings import asked, is_about_limit
 from opspilot.texts.language import text
 from opspilot.web.forms.fields import Field, asked_fields, fields_of
 from opspilot.web.people.rights import APPROVER, answers_of
-from opspilot.web.questions import OPEN, settled_sentence, shown
+from opspilot.web.questions import OPEN, settled_sentence
 
 FREE_TEXT = "answer"
 """The field that a question without named fields is answered in."""

@@ -1,10 +1,8 @@
 """One question to people, found by its name in what the journal lists, and how it ended in a sentence."""
 
-from dataclasses import replace
-
-from opspilot.core.sensitive import mask, pointers
 from opspilot.journal.queries import InterruptRow
 from opspilot.journal.store import SqlJournal
+from opspilot.outward import shown
 from opspilot.texts.language import text
 
 OPEN = "open"
@@ -15,12 +13,6 @@ def find_question(journal: SqlJournal, session: str, interrupt: str) -> Interrup
     about = journal.session(session)
     asked = journal.interrupts(session, about.current_run) if about is not None else ()
     return next((shown(question) for question in asked if question.interrupt == interrupt), None)
-
-
-def shown(question: InterruptRow) -> InterruptRow:
-    """The question as people see it: with a mask for each sensitive argument. Sent back, that leaves the value."""
-    schema = question.schema or {}
-    return replace(question, arguments=mask(question.arguments, pointers(schema, question.arguments)))
 
 
 def settled_sentence(question: InterruptRow) -> str:

@@ -27,6 +27,7 @@ SPEAKING = (
             "channels",
             "client",
             "embedded",
+            "fate",
             "keeping",
             "model_settings",
             "probing",
@@ -36,6 +37,7 @@ SPEAKING = (
             "stack_web",
             "texts/endings",
             "texts/folding",
+            "texts/objections",
         )
     ),
     *sorted(str(file.relative_to(ROOT)) for folder in FOLDERS for file in (ROOT / "opspilot" / folder).rglob("*.py")),

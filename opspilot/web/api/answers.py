@@ -6,8 +6,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from opspilot.core.interrupts import AnswerAction
+from opspilot.fate import Outcome
 from opspilot.web import answering
-from opspilot.web.answering import FIT_FOR_ID, Given, Outcome
+from opspilot.web.answering import FIT_FOR_ID, Given
 from opspilot.web.backend import Served
 from opspilot.web.people.guard import Answerer
 from opspilot.web.refusing import Problem

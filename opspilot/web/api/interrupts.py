@@ -10,12 +10,13 @@ from pydantic import BaseModel, Field
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.journal.inbox import InboxFilter
 from opspilot.journal.queries import InterruptRow
+from opspilot.outward import shown
 from opspilot.redaction import redact
 from opspilot.texts.language import text
 from opspilot.web.backend import Served
 from opspilot.web.people.guard import Looker
 from opspilot.web.people.rights import answers_of, asked_of
-from opspilot.web.questions import find_question, shown
+from opspilot.web.questions import find_question
 from opspilot.web.refusing import Problem, Refused
 
 router = APIRouter(tags=["interrupts"])

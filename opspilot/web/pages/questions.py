@@ -15,10 +15,11 @@ from opspilot.core.entries import assistant_key
 from opspilot.core.errors import OpsPilotError
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.core.messages import Json
+from opspilot.fate import Outcome
 from opspilot.journal.queries import InterruptRow
 from opspilot.texts.language import text
 from opspilot.web import answering
-from opspilot.web.answering import FIT_FOR_ID, Given, Outcome, Told
+from opspilot.web.answering import FIT_FOR_ID, Given, Told
 from opspilot.web.asked import Card, card, question_address
 from opspilot.web.backend import Backend, Served
 from opspilot.web.forms.differences import Change, changed, differences

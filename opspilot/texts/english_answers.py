@@ -1,0 +1,55 @@
+"""English, continued: answers to questions, what became of them, and what happens while nobody gives one."""
+
+ENGLISH_ANSWERS: dict[str, str] = {
+    # ---- a question, and what happens to it, as a run is shown
+    "question": "? {call} {tool} waits for a person: {reason}",
+    "question.limit": "? A person decides: {question}",
+    "settled.expired": "! {call}: nobody decided in time",
+    "settled.ignored": "! {call}: the answer was not taken: {why}",
+    "reply.approve": "approve by {by}",
+    "reply.reject": "reject by {by}",
+    "reply.provide": "provide by {by}",
+    "reply.other": "{action} by {by}",
+    "reply.comment": ": {comment}",
+    # ---- at the prompt
+    "prompt.confirm": "approve, reject [why], or name=value to change it: ",
+    "prompt.limit": "approve, or reject [why]: ",
+    "answer.taken": "Taken; the run goes on.",
+    "answer.not_taken": "Not taken: {why}",
+    "answer.kept": "No worker answers right now. The answer is kept and taken up when one is back.",
+    # ---- what became of an answer
+    "told.approve": "Approved; the run goes on.",
+    "told.reject": "Rejected; the run goes on without it.",
+    "told.provide": "Taken; the run goes on.",
+    "told.limit.approve": "Approved; the run goes on beyond its limit.",
+    "told.limit.reject": "Rejected; the run stops at its limit.",
+    "told.agreed": "{agreed} of {quorum} approvals; ",
+    "told.more.one": "one more person has to agree.",
+    "told.more.many": "{count} more people have to agree.",
+    "told.asked_again": "With these values it is another call, which has to be agreed to: it is asked anew.",
+    "told.ignored": "Not taken: {why}",
+    "told.given": "The run has your answer and is still checking it.",
+    # ---- why one was not taken: the words of opspilot.core.approvals, activities.answers and workflows.door
+    "objection.other": "This answer is for something else than what is asked.",
+    "objection.other_now": "This answer is for something else than what is asked now.",
+    "objection.unsigned": (
+        "Nobody vouches for who sent this answer: it is not signed by the server that people sign in to."
+    ),
+    "objection.signature": "Its signature is not that of this answer to this question.",
+    "objection.needs_values": "This question needs values, not an approval.",
+    "objection.twice": "You have agreed already; somebody else has to agree as well.",
+    "objection.no_values": "No values were given.",
+    "objection.yes_or_no": "This question takes an approval or a rejection.",
+    "objection.unasked": "Nobody asked for {names}.",
+    "objection.own": "Who asked for this may not agree to it; somebody else has to.",
+    "objection.role": "Only people with the role {roles} may decide this.",
+    "objection.no_question": "There is no such question in this run.",
+    "objection.settled": "This question is settled already.",
+    "objection.no_json": "The values hold what JSON can't carry.",
+    "objection.not_kept": "The sensitive values that it speaks of were not kept for it.",
+    "objection.rounds": "This call was changed {most} times; approve or reject it as it is.",
+    "objection.not_open": "Question {interrupt} is not open (any more).",
+    "objection.expired": "Question {interrupt} has expired; nobody decided in time.",
+    "objection.too_long": "An answer may have 16 KiB at most.",
+    "objection.too_many": "Too many answers are being checked; try again in a moment.",
+}
