@@ -41,9 +41,11 @@ from bench.unseen import (  # noqa: E402 - found by the line above
     parcels,
     real,
     releases,
+    scanning,
     streaming,
     turbines,
     watching,
+    workflows,
 )
 from bench.unseen.asking import Toolset, Verdict, judge  # noqa: E402
 from opspilot.core.interrupts import Principal  # noqa: E402
@@ -64,10 +66,11 @@ MET_LATER = (
     (clinic, network),
     (airport, releases),
     (watching, helpdesk),
+    (scanning, workflows),
 )
 """Written two at a time, each pair before the planner met it."""
 
-FIRST_CONTACT = (4, 36, 27, 26, 25, 29)
+FIRST_CONTACT = (4, 36, 27, 26, 25, 29, 30)
 """Answered of the forty questions of each pair when the planner met it, as the planner was then."""
 
 

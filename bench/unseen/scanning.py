@@ -1,4 +1,4 @@
-"""A vulnerability scanner: assets by network, findings with scores and fixes, scans with durations, exceptions granted."""
+"""A vulnerability scanner: findings with scores and fixes, assets by network, scans, exceptions that were granted."""
 
 import random
 from collections import Counter

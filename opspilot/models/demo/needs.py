@@ -7,7 +7,7 @@ import re
 
 from opspilot.models.demo.glossary import ACTIONS, READING
 from opspilot.models.demo.inquiry.aims import read_sought
-from opspilot.models.demo.inquiry.asking import among, asks_data
+from opspilot.models.demo.inquiry.ranking import among, asks_data
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.orders import order_verbs

@@ -93,6 +93,7 @@ _LEAST = re.compile(r"(?i)\b(?:fewest|least)\b|最少")
 _SUPERLATIVES: tuple[tuple[re.Pattern[str], Measure, bool], ...] = tuple(
     (re.compile(f"(?i){pattern}"), measure, largest)
     for pattern, measure, largest in (
+        (r"\bleast recent(?:ly)?\b|\blongest ago\b|最久(?:没有?|未)", Measure.TIME, False),
         (r"\b(?:most expensive|costliest|priciest|dearest)\b|最贵|花费最[多高大]|花钱最多", Measure.AMOUNT, True),
         (r"\b(?:cheapest|least expensive)\b|最便宜", Measure.AMOUNT, False),
         (r"\b(?:slowest|longest)\b|最慢|最长|最久", Measure.DURATION, True),

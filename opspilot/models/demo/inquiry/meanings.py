@@ -193,7 +193,11 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
             "cost spend; 计费 billing; 账期 period; 币种 currency; 单位 unit; 汇总 summary total; 明细 detail; "
             "趋势 trend; 环比 change; 同比 change; 增长 growth increase; 增加 increase added; 下降 decrease "
             "drop; 减少 decrease reduce; 最新版本 latest version; 当前版本 current version; 补丁版本 patch "
-            "version; 旧版本 old version"
+            "version; 旧版本 old version; 暂停 paused pause suspended; 中止 aborted abort; 终止 terminated "
+            "aborted; 加载 load loaded; 装载 load loaded; 手动 manual manually; 自动 automatic auto; 定时 "
+            "scheduled schedule; 例外 exception exemption; 豁免 exception exemption; 操作系统 operating system "
+            "os; 补录 backfill; 未修复 open unfixed; 已修复 fixed; 已接受 accepted; 接受 accepted; 忽略 "
+            "ignored; 重跑 rerun retry; 运行记录 runs; 新鲜度 freshness"
         ),
     }
 )

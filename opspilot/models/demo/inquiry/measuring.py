@@ -3,6 +3,7 @@
 What is computed here is only counted or added up from whole rows; the rest is the rows' own. Writes no text.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -92,8 +93,13 @@ def most(grid: Grid, choice: Choice, left: list[Term], sought: Sought, source: S
         return _grouped_sum(rows, dimension, measure, sought) if not own else _ranked(rows, measure, sought)
     if dimension and not own and (grouped := _grouped(rows, dimension, sought)) is not None:
         return grouped
+    if _OFTEN.search(sought.text):
+        return None
     lone = list(dict.fromkeys(n for row in rows for n in row.numbers if not _is_mark(n)))
     return _ranked(rows, lone[0], sought) if len(lone) == 1 and own and sought.dimension else None
+
+
+_OFTEN = re.compile(r"(?i)\boften\b|\bfrequent|次数|频繁|经常")
 
 
 def _strong(measure: str, left: list[Term], sought: Sought) -> bool:

@@ -182,11 +182,19 @@ def _choices_in_part(parameter: Parameter, sought: Sought) -> list[tuple[int, Js
     return found
 
 
-def says(value: str, sought: Sought) -> bool:
-    """Does the question say all words of a value? "opened" does not say `open`: it tells when, not how it is now."""
-    said = frozenset(
-        form for term in sought.terms if not (term.denied or _only_tells_when(term, value)) for form in term.forms
+def says(value: str, sought: Sought, tool: ToolCard | None = None) -> bool:
+    """Does the question say all words of a value? "opened" does not say `open`: it tells when, not how it is now.
+
+    Nor does the noun that a tool is about: "runs" does not say `running`.
+    """
+    topic = word_stems(tool.name) if tool is not None else frozenset()
+    telling = (
+        term
+        for term in sought.terms
+        if not (term.denied or _only_tells_when(term, value))
+        and not (term.forms & topic and term.text.lower() != value.lower())
     )
+    said = frozenset(form for term in telling for form in term.forms)
     heard = {stem(word) for word in re.findall(r"[a-z]+", sought.text.lower()) if word in NOISE_ENGLISH}
     words = [word for word in parts(value) if word not in _SMALL]
     return {stem(word) for word in words} <= said | heard and not set(words) <= NOISE_ENGLISH
@@ -208,7 +216,7 @@ def _choice(parameter: Parameter, tool: ToolCard, sought: Sought) -> _Found:
         if not isinstance(choice, str) or not choice:
             continue
         words = {stem(word) for word in parts(choice)}
-        named = choice in plain if CJK.search(choice) else says(choice, sought) or choice in sought.also
+        named = choice in plain if CJK.search(choice) else says(choice, sought, tool) or choice in sought.also
         own = not parameter.choices and {stem(word) for word in parts(choice)} & word_stems(tool.description)
         if named and not own:
             found.append((len(words), choice, {t for t in sought.terms if t.forms & words}))

@@ -28,7 +28,29 @@ class Term:
 
     def meets(self, stems: frozenset[str]) -> float:
         """How well it fits words with these stems: 1 for its own, less for its kin's, 0 for none."""
-        return 1.0 if self.forms & stems else 0.45 if self.kin & stems else 0.0
+        if self.forms & stems:
+            return 1.0
+        return (
+            0.6
+            if any(_compound(form, other) for form in self.forms for other in stems)
+            else 0.45
+            if self.kin & stems
+            else 0.0
+        )
+
+
+_SHORTEST_PART = 4
+
+
+_TURNING = ("re", "un", "in", "de", "dis")
+
+
+def _compound(one: str, other: str) -> bool:
+    """Is one the end or the beginning of the other, and no small part of it: `flow` and `workflow`, not `restart`?"""
+    short, long = sorted((one, other), key=len)
+    if len(short) < _SHORTEST_PART or 2 * len(short) < len(long) or any(long == f"{way}{short}" for way in _TURNING):
+        return False
+    return long.endswith(short) or long.startswith(short)
 
 
 _PIECE = re.compile(
