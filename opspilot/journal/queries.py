@@ -44,13 +44,14 @@ class SessionRow:
 class SessionFilter:
     """Which sessions; None (and an empty text) lets all through. `…_since` is included, `…_until` is not.
 
-    `text` is looked for in id and title, whatever its case.
+    `text` is looked for in id and title, whatever its case. `failed_tool` is one of which a call failed.
     """
 
     status: str | None = None
     stop_reason: str | None = None
     owner: str | None = None
     text: str | None = None
+    failed_tool: str | None = None
     created_since: datetime | None = None
     created_until: datetime | None = None
     updated_since: datetime | None = None
@@ -227,6 +228,9 @@ def _matching(wanted: SessionFilter) -> list[ColumnElement[bool]]:
         conditions.append(there.owner == wanted.owner)
     if wanted.text:
         conditions.append(there.searchable.contains(wanted.text.casefold(), autoescape=True))
+    if wanted.failed_tool is not None:
+        failed = select(calls.c.session_id).where(calls.c.tool == wanted.failed_tool, calls.c.went_well.is_(False))
+        conditions.append(there.id.in_(failed))
     if wanted.created_since is not None:
         # No session changes before it is made, and it is by changes that the indexes are ordered.
         conditions += [there.created_at >= wanted.created_since, there.updated_at >= wanted.created_since]

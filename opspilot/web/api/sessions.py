@@ -5,19 +5,20 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from opspilot.bounds import MOST_SECONDS, MOST_STEPS, MOST_TOKENS
 from opspilot.client import new_session
-from opspilot.core.contract import Mode
+from opspilot.core.contract import Mode, Status
 from opspilot.core.errors import UsageError
-from opspilot.core.limits import Limits
-from opspilot.journal.queries import SessionRow
+from opspilot.core.limits import Limits, StopReason
+from opspilot.journal.queries import SessionFilter, SessionRow
 from opspilot.outward import outward
 from opspilot.redaction import redact
 from opspilot.texts.language import text
 from opspilot.web.answering import FIT_FOR_ID
 from opspilot.web.backend import Backend, Served
+from opspilot.web.paging import cursor, cursor_after
 from opspilot.web.people.guard import Asker, Looker
 from opspilot.web.people.rights import may_steer
 from opspilot.web.refusing import Problem, Refused
@@ -99,20 +100,23 @@ class Accepted(BaseModel):
 
 
 @router.get("/sessions")
-async def list_sessions(
+async def list_sessions(  # noqa: PLR0913 each a part of the query
     _: Looker,
     backend: Served,
     *,
-    status: str | None = None,
+    status: Status | None = None,
+    stop_reason: StopReason | None = None,
     owner: str | None = None,
     contains: Annotated[str | None, Query(alias="text", max_length=200)] = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
-    before: str | None = None,
+    before: str = "",
 ) -> Listed:
-    """Sessions, by status, owner, and a text in their title or name."""
-    rows = await backend.read(backend.journal.sessions, status, owner, contains, limit, _cursor(before))
-    last = f"{rows[-1].updated_at.isoformat()}~{rows[-1].id}" if len(rows) == limit else None
-    return Listed(sessions=[about(row) for row in rows], next=last)
+    """Sessions, by status, why their last run ended, owner, a text in their title or name, and when they began."""
+    wanted = SessionFilter(status, stop_reason, owner, contains, created_since=since, created_until=until)
+    rows = await backend.read(backend.journal.find_sessions, wanted, limit, cursor(before))
+    return Listed(sessions=[about(row) for row in rows], next=cursor_after(rows[-1]) if len(rows) == limit else None)
 
 
 @router.post("/sessions", status_code=201, responses={409: {"model": Problem}, 503: {"model": Problem}})
@@ -164,16 +168,3 @@ async def session_of(backend: Backend, session: str) -> SessionRow:
 def about(row: SessionRow) -> About:
     """What the API tells of a session."""
     return About.model_validate(replace(row, title=redact(row.title)))
-
-
-def _cursor(before: str | None) -> tuple[datetime, str] | None:
-    if before is None:
-        return None
-    moment, _, id_ = before.partition("~")
-    try:
-        at = datetime.fromisoformat(moment)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise Refused(422, "not_understood", text("web.cursor"))
-    return at, id_
