@@ -35,7 +35,10 @@ def recorded_call(journal: Journal, session: str, run: str, call: str, round_: i
 
 
 def open_calls(entries: Iterable[Entry], run: str) -> list[OpenCall]:
-    """Calls of a run that have no result, in proposal order, with what became of their rounds."""
+    """Calls of a run that have no result, in proposal order, with what became of their rounds.
+
+    An activity that comes back from the dead may write of a round behind its call's result, which changes nothing.
+    """
     calls: dict[str, OpenCall] = {}
     for entry in entries:
         if entry.run != run or entry.call is None:
@@ -44,11 +47,11 @@ def open_calls(entries: Iterable[Entry], run: str) -> list[OpenCall]:
             calls[entry.call] = OpenCall(run, entry.call, entry.data["name"], entry.data["effect"], (), ())
         elif entry.kind is Kind.TOOL_RESULT:
             calls.pop(entry.call, None)
+        elif (call := calls.get(entry.call)) is None:
+            continue
         elif entry.kind is Kind.TOOL_STARTED and not entry.data.get(VOID):
-            call = calls[entry.call]
             calls[entry.call] = replace(call, started_rounds=(*call.started_rounds, entry.data["round"]))
         elif entry.kind is Kind.INTERRUPT_OPENED:
-            call = calls[entry.call]
             round_ = int(entry.data["interrupt"].partition("#")[2])
             calls[entry.call] = replace(call, interrupted_rounds=(*call.interrupted_rounds, round_))
     return list(calls.values())

@@ -23,6 +23,7 @@ from opspilot.core.entries import (
     NewEntry,
     answered_key,
     interrupt_key,
+    result_key,
     started_key,
     tool_started_key,
 )
@@ -147,6 +148,10 @@ class ToolActivities:
         now = datetime.now(UTC)
         name = ready.proposed.data["name"]
         if returned.interrupt is not None:
+            settled = result_key(order.run, order.call)
+            # It was given up meanwhile: nobody may be asked about it any more.
+            if there := self._journal.find(ready.session, [settled]).get(settled):
+                return there
             verdict = ready.proposed.data
             terms = terms_of(verdict.get("terms", {}))
             question = interrupt_data(
