@@ -95,7 +95,7 @@ class ToolRuntime(Tools):
         if ruling.gate is Gate.CONFIRM:
             tool = self._registry[name]
             message = ruling.reason or sentence(tool, values, _secrets(tool, arguments))
-            return replace(ruled, message=message, arguments=understood if _takes(tool, understood) else None)
+            return replace(ruled, message=message, arguments=understood)
         if ruling.gate is Gate.DENY:
             message = ruling.reason or f"The rule {ruling.rule!r} does not allow this call."
             return replace(ruled, code=ErrorCode.DENIED_BY_POLICY, message=message)
@@ -237,15 +237,6 @@ class ToolRuntime(Tools):
         if value is None:
             return None
         return Observation(ok=True, data=trim(redact(as_json(value)), "", max_chars=self._max_result_chars).data)
-
-
-def _takes(tool: Tool, arguments: Mapping[str, Json]) -> bool:
-    """Whether the tool would take these; a type of its own may read what it can't write."""
-    try:
-        tool.bind(arguments)
-    except Exception:  # noqa: BLE001 - a tool's own validator may raise anything
-        return False
-    return True
 
 
 def _may_call(tool: Tool, principal: Principal) -> bool:

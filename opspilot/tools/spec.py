@@ -101,10 +101,22 @@ class Tool:
     def understood(self, arguments: Mapping[str, Json]) -> dict[str, Json]:
         """The arguments as the function gets them, in JSON's shape: what was left out is there, and `"3"` may be 3.
 
-        Raises `pydantic.ValidationError`, and whatever a type of the tool's own raises.
+        What doesn't read the same again as it is written, such as a secret, is there as it was given. Raises
+        `pydantic.ValidationError`, and whatever a type of the tool's own raises.
         """
         model = self.arguments.model_validate(dict(arguments))
-        return model.model_dump(mode="json", by_alias=True, fallback=str, warnings=False)
+        written = model.model_dump(mode="json", by_alias=True, fallback=str, warnings=False)
+        for index, name in enumerate(self.parameters):
+            if not self._reads_the_same({**arguments, name: written[name]}, model, _field(index)):
+                del written[name]
+        return {**arguments, **written}
+
+    def _reads_the_same(self, arguments: Mapping[str, Json], model: BaseModel, field: str) -> bool:
+        try:
+            again = self.arguments.model_validate(dict(arguments))
+            return bool(getattr(again, field) == getattr(model, field))
+        except Exception:  # noqa: BLE001 a type of the tool's own may raise anything
+            return False
 
 
 def tool(  # noqa: PLR0913 options are parameters

@@ -3,11 +3,16 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from opspilot.core.calls import digest
 from opspilot.core.entries import Kind
 from opspilot.core.interrupts import AnswerAction, Principal
 from opspilot.core.policy import Policy
+from opspilot.core.sensitive import masked
+from opspilot.tools.registry import Registry
+from opspilot.tools.runtime import ToolRuntime
+from opspilot.tools.spec import tool
 from tests.activities.desk import Desk, call
 
 ENGINEER = Principal("me", roles=("engineer",))
@@ -25,6 +30,25 @@ async def test_a_person_is_shown_the_defaults_and_the_call_runs_with_them(desk: 
     judged = await desk.judge(AnswerAction.APPROVE, "1.1#0", digest=outcome.calls[0].shown)
     assert judged.digest == digest({"name": "x", "place": ""})
     assert desk.only(Kind.INTERRUPT_ANSWERED).data["arguments"] == {"name": "x", "place": ""}
+
+
+async def test_a_secret_that_somebody_agreed_to_unseen_is_what_the_tool_gets(tmp_path: Path) -> None:
+    got: list[str] = []
+
+    @tool()
+    def log_in(password: SecretStr, user: str = "root") -> str:
+        """Log in."""
+        got.append(f"{user} {password.get_secret_value()}")
+        return "in"
+
+    desk = Desk(tmp_path, policy=Policy())
+    desk.tools = ToolRuntime(Registry([log_in]), Policy())
+    await desk.propose(call("log_in", password="hunter22"))
+    shown = masked(desk.only(Kind.INTERRUPT_OPENED)).data["arguments"]
+    assert shown == {"password": "[redacted:sensitive]", "user": "root"}
+    judged = await desk.judge(AnswerAction.APPROVE, "1.1#0")
+    await desk.act(digest=judged.digest)
+    assert got == ["root hunter22"]
 
 
 async def test_with_other_arguments_than_were_agreed_on_nothing_runs(desk: Desk) -> None:
