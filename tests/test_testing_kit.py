@@ -132,6 +132,18 @@ async def test_a_policy_that_wants_two_people_gets_two_answers(server: Client) -
                 await harness.ask(replies={"1.1": replies})
 
 
+async def test_a_model_that_asks_a_person_reads_the_answer_or_that_there_will_be_none(server: Client) -> None:
+    asks = call("ask_human", question="Which queue?", options=["orders", "mail"])
+    script = [Step(calls=[asks, call("queue_length", queue="orders")]), Step(text="Thanks.")]
+    async with Harness([queue_length], script, client=server) as harness:
+        await harness.ask(replies={"1.1": By(BEN, {"answer": "neither"})})
+        assert harness.observations["1.1"] == {"ok": True, "data": {"answer": "neither"}}
+        assert harness.observations["1.2"]["ok"] is True
+        assert harness.questions["1.1#1"]["payload"]["options"] == {"answer": ["orders", "mail"]}
+        await harness.ask(replies={"1.1": "reject"})
+        assert harness.observations["1.1"]["errorCode"] == "rejected_by_human"
+
+
 async def test_a_question_without_a_reply_fails_the_test_and_ends_the_run(server: Client) -> None:
     with pytest.raises(AssertionError, match=r"1\.1#1 asks a person, and has no reply: Where to\?"):
         async with Harness([drain], DRAIN, principal=ANN, client=server) as harness:
