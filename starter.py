@@ -18,6 +18,7 @@ from opspilot.cli.commands import Commands
 from opspilot.cli.streams import say
 from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.limits import OnLimit
+from opspilot.texts.folding import printable
 from opspilot.texts.language import call_program, language_of, speak, text
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def ask(  # noqa: PLR0913 options are parameters
     session: Annotated[str, typer.Option(help=text("help.session"), autocompletion=wiring.known_sessions)] = "",
     only: Annotated[str, typer.Option(metavar="TOOL", help=text("help.only"), autocompletion=wiring.known_tools)] = "",
     force: Annotated[bool, typer.Option("--force", help=text("help.force"))] = False,
+    instead: Annotated[bool, typer.Option("--instead", help=text("help.instead"))] = False,
     model: Annotated[
         str, typer.Option(metavar="NAME", help=text("help.ask_model"), autocompletion=wiring.known_models)
     ] = "",
@@ -63,6 +65,8 @@ def ask(  # noqa: PLR0913 options are parameters
         refusals.check_session(session)
     if force and not only:
         raise UsageError(text("refused.force"))
+    if instead and not session:
+        raise UsageError(text("refused.instead"))
     settings = wiring.load()
     endpoint = _endpoint(settings, local=local, asking=True)
     if only and endpoint and only not in settings.tools:
@@ -89,7 +93,10 @@ def ask(  # noqa: PLR0913 options are parameters
             too_late = particular and await wiring.goes_on(pilot, session)
             hint = asyncio.create_task(wiring.say_when_nobody_works(pilot))
             try:
-                asked = await pilot.ask(asked_text, name, limits=limits, mode=mode)
+                if instead:
+                    asked = await pilot.ask_instead(asked_text, session)
+                else:
+                    asked = await pilot.ask(asked_text, name, limits=limits, mode=mode)
             except asyncio.CancelledError:
                 with suppress(OpsPilotError):
                     await pilot.stop(name, "Ctrl-C")
@@ -131,19 +138,19 @@ def answer(
     json: AsJson = False,
 ) -> int:
     """Answer what a run waits for; without an action, list it."""
-    from opspilot.cli.answering import Reply, answer_question, chosen_action
-    from opspilot.cli.jsonlines import json_line
-    from opspilot.cli.listing import question_line
+    from opspilot.cli.answering import Reply, answer_question, chosen_action, open_questions
 
     reply = Reply(chosen_action(approve=approve, reject=reject, values=values), call, comment, tuple(values))
     settings = wiring.load()
     endpoint = _endpoint(settings, local=local)
 
     async def run() -> int:
-        async with wiring.pilot(settings, endpoint) as (pilot, _):
-            await answer_question(
-                pilot, wiring.principal(settings), session, reply, typer.echo, json_line if json else question_line
-            )
+        async with wiring.pilot(settings, endpoint) as (pilot, attendant):
+            if reply.action is None and not call and not json and wiring.at_a_terminal():
+                after = (await pilot.session(session)).last_seq
+                await open_questions(pilot, session)
+                return await attendant(json).attend(session, None, after, stoppable=False)
+            await answer_question(pilot, wiring.principal(settings), session, reply, _print, as_json=json)
             return 0
 
     return _run(run())
@@ -187,13 +194,12 @@ def sessions(
     limit: Annotated[int, typer.Option(min=1, help=text("help.limit"))] = 50,
 ) -> int:
     """List sessions: a table at a terminal, else a line for each."""
-    from opspilot.cli import listing
+    from opspilot.cli import inbox, listing
     from opspilot.cli.moments import moment
 
     now = datetime.now().astimezone()
     wanted = listing.Wanted(
         state=status,
-        waiting=waiting,
         owner=user,
         text=contains,
         since=moment(since, now) if since else None,
@@ -201,7 +207,10 @@ def sessions(
         limit=limit,
     )
     with wiring.journal(wiring.load()) as journal:
-        listing.print_sessions(journal, wanted, sys.stdout, now, as_json=json)
+        if waiting:
+            inbox.print_inbox(journal, wanted, sys.stdout, now, as_json=json)
+        else:
+            listing.print_sessions(journal, wanted, sys.stdout, now, as_json=json)
     return 0
 
 
@@ -312,6 +321,10 @@ def _endpoint(settings: "Settings", *, local: bool, asking: bool = False) -> "En
 
 
 # ---------------------------------------------------------------- the program
+
+
+def _print(line: str) -> None:
+    typer.echo(printable(line))
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:

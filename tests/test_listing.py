@@ -50,7 +50,6 @@ def names(rows: Sequence[SessionRow]) -> list[str]:
     [
         (Wanted(limit=2), ["s299", "s298"]),
         (Wanted(state="waiting", limit=2), ["s299", "s294"]),
-        (Wanted(waiting=True, limit=2), ["s299", "s294"]),
         (Wanted(state="running", limit=1), ["s298"]),
         (Wanted(state="done", limit=3), ["s297", "s296", "s295"]),
         (Wanted(state="cancelled", limit=2), ["s296", "s291"]),
@@ -101,13 +100,11 @@ def test_json_is_one_object_a_line(journal: SqlJournal) -> None:
     assert rows[0]["updated_at"] == "2030-01-10T12:00:00+00:00"
 
 
-def test_a_terminal_gets_a_table_and_what_is_waited_for(journal: SqlJournal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_gets_a_table(journal: SqlJournal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
-    text = "\n".join(listed(journal, Wanted(waiting=True, limit=1), Terminal()))
+    text = "\n".join(listed(journal, Wanted(limit=1), Terminal()))
     assert "Question 299" in text
-    assert "s299 waits for a person: 1.1 restart" in text
-    assert "starter.py answer s299 --approve | --reject" in text
     assert listed(journal, Wanted(text="no such thing"), Terminal()) == ["No session fits."]
 
 

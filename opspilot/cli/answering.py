@@ -1,22 +1,26 @@
-"""Answers one open question from the command line, and finds out what became of the answer."""
+"""Answers open questions from the command line: lists what is open, or gives one answer and tells what became of it."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 
-from opspilot.cli.listing import question_line
+from opspilot.cli.jsonlines import json_line
 from opspilot.cli.prompting import make_answer, parse_values
+from opspilot.cli.questions import in_one_line, standing, terms
 from opspilot.cli.remote import Told
 from opspilot.client import OpsPilot
-from opspilot.core.entries import Kind
 from opspilot.core.errors import UsageError
-from opspilot.core.interrupts import AnswerAction, Principal
+from opspilot.core.interrupts import Answer, AnswerAction, Principal
+from opspilot.fate import Fate, Outcome
 from opspilot.journal.queries import InterruptRow
+from opspilot.outward import outward_question
 from opspilot.texts.language import text
 
 CHECK_SECONDS = 5.0
 """How long the run may take to check an answer before the receipt alone is reported."""
+POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -44,37 +48,61 @@ async def answer_question(
     session: str,
     reply: Reply,
     print_line: Callable[[str], None],
-    line: Callable[[InterruptRow], str] = question_line,
+    *,
+    as_json: bool = False,
 ) -> None:
-    """Send the reply and print what became of it; `line` makes one of a question that is listed.
+    """Send the reply and print what became of it; without an action, print what is open.
 
     Raises `UsageError` when the reply can't be meant, or isn't taken.
     """
-    after = (await pilot.session(session)).last_seq
+    waiting = await open_questions(pilot, session)
+    chosen = [question for question in waiting if not reply.call or reply.call in (question.call, question.interrupt)]
+    if reply.action is None or len(chosen) != 1:
+        now = datetime.now(UTC)
+        for question in waiting if reply.action is not None or not reply.call else chosen:
+            print_line(json_line(outward_question(question)) if as_json else _told(question, now))
+    if reply.action is None and (chosen or not reply.call):
+        return
+    if reply.action is None or len(chosen) != 1:
+        raise UsageError(text("refused.which_call"))
+    question = chosen[0]
+    answer = make_answer(
+        asdict(question), principal, reply.action, values=parse_values(reply.values), comment=reply.comment
+    )
+    fate = await give(pilot, question, answer)
+    if as_json:
+        about = {"session": session, "interrupt": question.interrupt, "action": answer.action.value}
+        print_line(json_line({**about, **asdict(fate)}))
+    if fate.outcome is Outcome.IGNORED:
+        raise UsageError(fate.message)
+    if not as_json:
+        print_line(fate.message)
+
+
+async def open_questions(pilot: OpsPilot, session: str) -> tuple[InterruptRow, ...]:
+    """What a session waits for. Raises `UsageError` when there is no such session, or it waits for nobody."""
+    await pilot.session(session)
     waiting = await pilot.questions(session)
     if not waiting:
         raise UsageError(text("refused.waits_for_nobody", session=session))
-    chosen = [question for question in waiting if not reply.call or reply.call in (question.call, question.interrupt)]
-    if reply.action is None or len(chosen) != 1:
-        for question in waiting:
-            print_line(line(question))
-    if reply.action is None:
-        return
-    if len(chosen) != 1:
-        raise UsageError(text("refused.which_call"))
-    answer = make_answer(
-        asdict(chosen[0]), principal, reply.action, values=parse_values(reply.values), comment=reply.comment
-    )
-    receipt = await pilot.answer(session, answer)
+    return waiting
+
+
+async def give(pilot: OpsPilot, question: InterruptRow, answer: Answer) -> Fate:
+    """Give an answer and wait a moment for what becomes of it. Raises `UsageError` when it isn't taken at the door."""
+    receipt = await pilot.answer(question.session, answer)
     if isinstance(receipt, Told):
-        print_line(receipt.message)
-        return
-    with suppress(TimeoutError):
-        async with asyncio.timeout(CHECK_SECONDS):
-            async for entry in pilot.watch(session, after):
-                if entry.kind is Kind.INTERRUPT_ANSWERED and entry.data["answer_id"] == answer.id:
-                    print_line(text("answer.taken"))
-                    return
-                if entry.kind is Kind.ANSWER_IGNORED and entry.key.endswith(answer.id):
-                    raise UsageError(text("answer.not_taken", why=entry.data["message"]))
-    print_line(receipt.message)
+        return Fate(receipt.outcome, receipt.message, receipt.approvals, receipt.quorum)
+    if receipt.message == text("answer.kept"):
+        return Fate(Outcome.KEPT, receipt.message, len(question.approvals), question.quorum)
+    deadline = time.monotonic() + CHECK_SECONDS
+    while time.monotonic() < deadline:
+        if fate := await pilot.fate(question, answer):
+            return fate
+        await asyncio.sleep(POLL_SECONDS)
+    return Fate(Outcome.GIVEN, text("told.given"), len(question.approvals), question.quorum)
+
+
+def _told(question: InterruptRow, now: datetime) -> str:
+    lines = [in_one_line(question), terms(asdict(question)), standing(question, now)]
+    return "\n    ".join(line for line in lines if line)

@@ -10,18 +10,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Protocol
 
-from opspilot.cli.listing import question_line
 from opspilot.cli.prompting import Prompt, Question
+from opspilot.cli.questions import call_of, headline, standing, terms, what_it_shows
+from opspilot.cli.remote import Told
 from opspilot.client import OpsPilot
 from opspilot.core.contract import Status
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import OpsPilotError, UsageError
-from opspilot.core.interrupts import InterruptType, Principal
+from opspilot.core.interrupts import Answer, InterruptType, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.ports import Draft
+from opspilot.fate import Outcome
 from opspilot.journal.queries import InterruptRow
 from opspilot.texts.endings import asked, is_about_limit
 from opspilot.texts.language import text
@@ -30,6 +33,8 @@ LEAVE_SECONDS = 2.0
 GLANCE_SECONDS = 0.2
 QUIET_SECONDS = 0.4
 """A run that has asked and written nothing for this long may be waiting: it is asked whether it is."""
+CHECK_SECONDS = 5.0
+"""How long the run may take to judge an answer before the person is asked again."""
 HINDRANCE_SECONDS = 5.0
 """Silence after which it is worth a look, this often, whether something is in the way."""
 
@@ -86,6 +91,10 @@ class Attendant:
         self._prompt = prompt
         self._open: dict[str, Question] = {}
         self._unseen: dict[str, InterruptRow] = {}
+        self._left: set[str] = set()
+        self._agreed: set[str] = set()
+        self._given: set[str] = set()
+        self._judged: set[str] = set()
         self._settled = asyncio.Event()
         self._written_at = time.monotonic()
         self._stopping = False
@@ -136,7 +145,12 @@ class Attendant:
             self._open[str(entry.data["interrupt"])] = entry.data
             self._unseen.pop(str(entry.data["interrupt"]), None)
             return
-        if entry.kind in {Kind.INTERRUPT_ANSWERED, Kind.INTERRUPT_EXPIRED}:
+        if entry.kind in {Kind.INTERRUPT_APPROVED, Kind.INTERRUPT_ANSWERED, Kind.ANSWER_IGNORED}:
+            self._judged.add(str(entry.data.get("answer_id") or entry.key.rpartition("/")[2]))
+        if entry.kind is Kind.INTERRUPT_APPROVED:
+            # Others have to agree as well; whoever has is not asked again.
+            self._agreed |= {str(entry.data["interrupt"])} if entry.data.get("answer_id") in self._given else set()
+        elif entry.kind in {Kind.INTERRUPT_ANSWERED, Kind.INTERRUPT_EXPIRED}:
             self._open.pop(str(entry.data["interrupt"]), None)
         elif entry.kind is Kind.TOOL_RESULT:
             self._open = {name: data for name, data in self._open.items() if name.partition("#")[0] != entry.call}
@@ -157,8 +171,12 @@ class Attendant:
             silent_seconds = time.monotonic() - self._written_at
             asking = self._open and not self._stopping and silent_seconds > QUIET_SECONDS
             if asking and await self._waits(session):
-                if not await self._ask(session):
+                name = next((name for name in self._open if name not in self._left | self._agreed), "")
+                if self._prompt is None or not name:
+                    self._view.pause()
+                    self._say_how(session)
                     return ExitStatus.WAITS_FOR_PERSON
+                await self._ask(session, self._prompt, name)
                 continue
             self._view.draft(await self._pilot.drafts(session))
             if time.monotonic() - max(looked_at, self._written_at) > HINDRANCE_SECONDS:
@@ -174,17 +192,14 @@ class Attendant:
         # Without a worker to say so, an open question is reason enough.
         return status is None or status.status is Status.WAITING
 
-    async def _ask(self, session: str) -> bool:
-        """Ask about one open question. False when there is nobody to ask, or the person leaves it open."""
-        name, question = next(iter(self._open.items()))
+    async def _ask(self, session: str, prompt: Prompt, name: str) -> None:
+        """Ask about one open question, until it is answered here or settled elsewhere, or left open."""
+        question = self._open[name]
         self._view.pause()
-        if self._prompt is None:
-            self._say_how(session)
-            return False
         if row := self._unseen.pop(name, None):
-            self._say(question_line(row))
+            self._tell(row)
         self._settled.clear()
-        asking = asyncio.create_task(self._prompt.ask(question, self._principal))
+        asking = asyncio.create_task(prompt.ask(question, self._principal))
         try:
             while not asking.done() and name in self._open:
                 settling = asyncio.create_task(self._settled.wait())
@@ -197,32 +212,58 @@ class Attendant:
                 with suppress(asyncio.CancelledError):
                     await asking
         if asking.cancelled():
-            return True
+            return
         answer = asking.result()
         if answer is None:
-            self._say_how(session)
-            return False
+            self._left.add(name)
+            return
+        await self._give(session, answer)
+
+    async def _give(self, session: str, answer: Answer) -> None:
+        self._given.add(answer.id)
+        name = answer.interrupt
         try:
-            await self._pilot.answer(session, answer)
+            receipt = await self._pilot.answer(session, answer)
         except UsageError as error:
             self._say(str(error))
-        # The journal says what became of it: this question settled, or the answer refused.
+            self._written_at = time.monotonic()
+            return
+        if receipt.message == text("answer.kept"):
+            # It is answered, as far as anybody can do that here.
+            self._say(receipt.message)
+            self._open.pop(name, None)
+        if isinstance(receipt, Told) and receipt.outcome is Outcome.COUNTED:
+            self._agreed.add(name)
+        # The journal says what became of it: this question settled or agreed to, or the answer refused.
         # Not `wait_for`: on Python 3.11 it loses a cancel that comes with the result (python/cpython#86296).
         with suppress(TimeoutError):
-            async with asyncio.timeout(5):
-                await self._settled.wait()
+            async with asyncio.timeout(CHECK_SECONDS):
+                while name in self._open and name not in self._agreed and answer.id not in self._judged:
+                    self._settled.clear()
+                    await self._settled.wait()
         self._written_at = time.monotonic()
-        return True
+
+    def _tell(self, row: InterruptRow) -> None:
+        """A question that was asked before anybody looked on here."""
+        question = asdict(row)
+        self._say(headline(question))
+        now = datetime.now(UTC)
+        for line in (*what_it_shows(question, row.session), terms(question), standing(row, now)):
+            if line:
+                self._say(f"    {line}")
 
     def _say_how(self, session: str) -> None:
         several = len(self._open) > 1
         for name, question in self._open.items():
-            call = name.partition("#")[0]
+            call = call_of(name)
             which = f" --call {call}" if several else ""
             if is_about_limit(question):
                 self._say(text("attend.waits.limit", question=asked(question), session=session, which=which))
                 continue
             what = f"{call} {question.get('tool', '')}".strip()
+            if name in self._agreed:
+                self._say(text("attend.waits.others", what=what, session=session))
+                continue
             action = (
                 "--approve | --reject"
                 if question.get("kind") == InterruptType.CONFIRM_RISKY

@@ -1,7 +1,7 @@
-"""Which sessions are listed, and how: a table for people, a line for each for other programs, one for each question."""
+"""Which sessions are listed, and how: a table for people, a line for each for other programs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TextIO
 
@@ -13,9 +13,8 @@ from opspilot.cli.terminal import console_on, is_live
 from opspilot.core.contract import Status
 from opspilot.core.errors import UsageError
 from opspilot.core.limits import StopReason
-from opspilot.journal.queries import InterruptRow, SessionRow
-from opspilot.texts.endings import asked, is_about_limit
-from opspilot.texts.folding import age, arguments_to_approve, compact, printable
+from opspilot.journal.queries import SessionRow
+from opspilot.texts.folding import age, compact, printable
 from opspilot.texts.language import text
 
 TITLE_CHARACTERS = 200
@@ -40,16 +39,15 @@ class Sessions(Protocol):
     ) -> tuple[SessionRow, ...]:
         """A page of sessions, latest change first."""
 
-    def open_interrupts(self) -> tuple[InterruptRow, ...]:
-        """Questions that wait for a person."""
-
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which sessions are listed. Empty and None leave a thing open; `since` and `until` bound the latest change."""
+    """Which sessions are listed, or which questions. Empty and None leave a thing open.
+
+    `since` and `until` bound a session's latest change, or when a question was asked.
+    """
 
     state: str = ""
-    waiting: bool = False
     owner: str = ""
     text: str = ""
     since: datetime | None = None
@@ -59,7 +57,7 @@ class Wanted:
 
 def select(journal: Sessions, wanted: Wanted) -> Iterator[SessionRow]:
     """The sessions that are wanted, latest change first. Raises `UsageError` for a state that there isn't."""
-    wish = Status.WAITING.value if wanted.waiting else wanted.state
+    wish = wanted.state
     if wish and wish not in STATES:
         raise UsageError(text("refused.state", state=repr(wish), states=", ".join(STATES)))
     # Why a run ended is no column of an index; that it ended is.
@@ -117,7 +115,7 @@ def session_table(rows: Sequence[SessionRow], now: datetime, width: int) -> Tabl
 
 
 def print_sessions(journal: Sessions, wanted: Wanted, output: TextIO, now: datetime, *, as_json: bool) -> None:
-    """The sessions that are wanted: JSON or lines for programs, at a terminal the table and what they wait for."""
+    """The sessions that are wanted: JSON or lines for programs, a table at a terminal."""
     rows = list(select(journal, wanted))
     console = console_on(output)
     if as_json or not is_live(console):
@@ -127,22 +125,6 @@ def print_sessions(journal: Sessions, wanted: Wanted, output: TextIO, now: datet
         console.print(Text(text("list.none")))
         return
     console.print(session_table(rows, now, console.width), soft_wrap=False)
-    listed = {row.id for row in rows}
-    for question in journal.open_interrupts() if wanted.waiting else ():
-        if question.session in listed:
-            line = text("list.question", session=question.session, question=question_line(question))
-            console.print(Text(printable(f"\n{line}"), style="yellow"), soft_wrap=False)
-
-
-def question_line(row: InterruptRow) -> str:
-    """`3.1 restart_service service="payment": Restarting drops open requests. (confirm_risky)`.
-
-    Of a question about a limit `limit: The limit of this run is reached. Go on for 10 more steps?`.
-    """
-    if is_about_limit(question := asdict(row)):
-        return f"{row.call}: {asked(question)}"
-    what = f"{row.call} {row.tool} {arguments_to_approve(row.arguments, row.session)}".rstrip()
-    return f"{what}: {compact(row.reason, 300)} ({row.kind})"
 
 
 def _style(row: SessionRow) -> str:

@@ -11,6 +11,7 @@ from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
 from opspilot.texts.endings import is_about_limit
+from opspilot.texts.folding import compact, printable
 from opspilot.texts.language import text
 
 Question = Mapping[str, Json]
@@ -20,9 +21,12 @@ FREE_TEXT = "answer"
 """The field that a question without named fields is answered in."""
 
 LINE_BYTES = 65536
+SHOWN_CHARACTERS = 60
+"""How much of a value stands in the line in which it may be changed; all of it was shown before."""
 
 _YES = frozenset({"a", "approve", "y", "yes", "是", "好", "同意", "批准"})
 _NO = frozenset({"r", "reject", "n", "no", "否", "不", "拒绝"})
+_EDIT = frozenset({"e", "edit", "改", "修改", "编辑"})
 """Understood whatever the language: people type what they are used to."""
 
 
@@ -40,6 +44,10 @@ class Prompt:
         """One reply to one question; None when the person leaves it open (an empty line, or end of input)."""
         if question.get("kind") == InterruptType.CONFIRM_RISKY:
             return await self._confirm(question, principal)
+        return await self._fill_in(question, principal)
+
+    async def _fill_in(self, question: Question, principal: Principal) -> Answer | None:
+        """A value for each field; an empty line at any of them asks what else is meant."""
         values: dict[str, Json] = {}
         for name in fields(question):
             options = dict(question.get("payload") or {}).get("options")
@@ -47,7 +55,8 @@ class Prompt:
             hint = f" ({', '.join(map(str, choices))})" if isinstance(choices, Sequence) and choices else ""
             reply = await self._line(f"{name}{hint}: ")
             if not reply:
-                return None
+                word, _, why = (await self._line(text("prompt.instead"))).partition(" ")
+                return await self._rejection(question, principal, why) if word.lower() in _NO else None
             values[name] = value(reply)
         return make_answer(question, principal, AnswerAction.PROVIDE, values=values)
 
@@ -60,14 +69,36 @@ class Prompt:
             if word.lower() in _YES:
                 return make_answer(question, principal, AnswerAction.APPROVE, comment=rest.strip())
             if word.lower() in _NO:
-                return make_answer(question, principal, AnswerAction.REJECT, comment=rest.strip())
+                return await self._rejection(question, principal, rest)
             try:
-                return make_answer(question, principal, AnswerAction.PROVIDE, values=parse_values([reply]))
+                edits = word.lower() in _EDIT
+                values = (
+                    await self._edited(question) if edits and not rest else parse_values([rest if edits else reply])
+                )
             except UsageError as error:
                 self._say(str(error))
+                continue
+            if values:
+                return make_answer(question, principal, AnswerAction.PROVIDE, values=values)
+            self._say(text("prompt.edit.nothing"))
+
+    async def _rejection(self, question: Question, principal: Principal, why: str) -> Answer:
+        """Why is worth asking for: the model reads it, and does something else."""
+        comment = why.strip() or await self._line(text("prompt.why"))
+        return make_answer(question, principal, AnswerAction.REJECT, comment=comment)
+
+    async def _edited(self, question: Question) -> dict[str, Json]:
+        """What the person changes, argument by argument; an empty line leaves one as it is."""
+        values: dict[str, Json] = {}
+        arguments = question.get("arguments")
+        for name, now in (arguments if isinstance(arguments, Mapping) else {}).items():
+            reply = await self._line(f"{printable(name)} [{compact(now, SHOWN_CHARACTERS)}]: ")
+            if reply and value(reply) != now and reply != compact(now, len(reply) + 1):
+                values[name] = value(reply)
+        return values
 
     async def _line(self, prompt: str) -> str:
-        sys.stdout.write(prompt)
+        sys.stdout.write(printable(prompt))
         sys.stdout.flush()
         loop = asyncio.get_running_loop()
         typed: asyncio.Future[str] = loop.create_future()

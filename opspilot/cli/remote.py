@@ -4,6 +4,7 @@ The server knows who it is by their token, signs the answer, and says what becam
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -13,6 +14,7 @@ import httpx
 from opspilot.core.contract import AnswerReceipt
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
 from opspilot.core.interrupts import Answer
+from opspilot.fate import Outcome
 from opspilot.settings import Settings
 from opspilot.texts.language import spoken, text
 
@@ -23,8 +25,13 @@ REPLY_SECONDS = 60.0
 """The server waits for the run, too."""
 
 
+@dataclass(frozen=True)
 class Told(AnswerReceipt):
-    """The server has waited for the run: `message` says what became of the answer."""
+    """The server has waited for the run: `message` says what became of the answer, `approvals` of `quorum` agree."""
+
+    outcome: Outcome = Outcome.GIVEN
+    approvals: int = 0
+    quorum: int = 1
 
 
 def answers(settings: Settings) -> Answers:
@@ -63,13 +70,14 @@ async def _post(url: str, token: str, session: str, answer: Answer) -> AnswerRec
 def _receipt(url: str, response: httpx.Response) -> AnswerReceipt:
     try:
         said: Any = response.json()
-        message, outcome = str(said["message"]), str(said.get("outcome", ""))
+        message, outcome = str(said["message"]), Outcome(said.get("outcome", Outcome.GIVEN))
+        approvals, quorum = int(said.get("approvals", 0)), int(said.get("quorum", 1))
     except (ValueError, TypeError, KeyError, AttributeError):
         raise OpsPilotError(text("remote.strange", url=url, status=response.status_code)) from None
     if response.status_code == HTTPStatus.UNAUTHORIZED:
         raise UsageError(text("remote.refused", url=url, why=message))
     if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
         raise Unreachable(message)
-    if response.is_error or outcome == "ignored":
+    if response.is_error or outcome is Outcome.IGNORED:
         raise UsageError(message)
-    return Told(message)
+    return Told(message, outcome, approvals, quorum)

@@ -15,12 +15,11 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from opspilot.cli.livearea import Doing, LiveArea
+from opspilot.cli.questions import HAPPENINGS, call_of, happening, headline, terms, what_it_shows
 from opspilot.core.entries import VOID, Entry, Kind
-from opspilot.core.interrupts import InterruptType
 from opspilot.core.limits import Limits
-from opspilot.core.messages import Json
 from opspilot.core.ports import Draft
-from opspilot.texts.endings import asked, ending, failure, figures, is_about_limit, limits_of, told_of_budgets
+from opspilot.texts.endings import ending, failure, figures, limits_of, told_of_budgets
 from opspilot.texts.folding import (
     RESULT_CHARACTERS,
     arguments_line,
@@ -28,12 +27,13 @@ from opspilot.texts.folding import (
     printable,
     result_lines,
     seconds,
-    to_approve,
 )
 from opspilot.texts.language import text
 
 OFFLINE = "(offline)"
 """A model that carries this in its name is the demo, and the header says how to get a real one."""
+
+_ANSWERS = {Kind.INTERRUPT_APPROVED, Kind.INTERRUPT_ANSWERED}
 
 NARROWEST = 20
 """A window may be narrower; text is not folded any narrower than this."""
@@ -121,8 +121,8 @@ class TerminalView:
                 self._result(entry)
             case Kind.INTERRUPT_OPENED:
                 self._interrupt(entry)
-            case Kind.INTERRUPT_ANSWERED | Kind.INTERRUPT_EXPIRED | Kind.ANSWER_IGNORED:
-                self._settled(entry)
+            case kind if kind in HAPPENINGS:
+                self._happened(entry)
             case Kind.BUDGET_WARNED:
                 self._line(warning(entry), "yellow", 2)
             case Kind.RUN_STOPPED:
@@ -204,24 +204,19 @@ class TerminalView:
 
     def _interrupt(self, entry: Entry) -> None:
         data = entry.data
-        call, _, _ = str(data.get("interrupt", "")).partition("#")
-        tool = str(data.get("tool", ""))
+        call = call_of(str(data.get("interrupt", "")))
         self._line()
-        self._line(question_line(data), "bold yellow", 2)
-        self._names[entry.call or call] = tool
+        self._line(headline(data), "bold yellow", 2)
+        self._names[entry.call or call] = str(data.get("tool", ""))
         self._running.pop(entry.call or call, None)
-        self._lines(question_lines(data, entry.session), 6)
+        self._lines(what_it_shows(data, entry.session), 6)
+        if said := terms(data):
+            self._line(said, "dim", 6)
 
-    def _settled(self, entry: Entry) -> None:
-        data = entry.data
-        call, _, _ = str(data.get("interrupt", "")).partition("#")
-        match entry.kind:
-            case Kind.INTERRUPT_EXPIRED:
-                self._line(text("settled.expired", call=call), "yellow", 2)
-            case Kind.ANSWER_IGNORED:
-                self._line(text("settled.ignored", call=call, why=data.get("message", "")), "yellow", 2)
-            case _:
-                self._line(f"! {call}: {reply(entry)}", indent=2)
+    def _happened(self, entry: Entry) -> None:
+        call = call_of(str(entry.data.get("interrupt", "")))
+        line = text("happened", call=call, what=happening(entry)) if call else f"! {happening(entry)}"
+        self._line(line, "" if entry.kind in _ANSWERS else "yellow", 2)
 
     def _stopped(self, entry: Entry) -> None:
         data = entry.data
@@ -242,44 +237,9 @@ class TerminalView:
         self._running.clear()
 
 
-def question_lines(question: Json, session: str) -> list[str]:
-    """What an approval would be for: the arguments, and what else the tool shows, nothing shortened unsaid.
-
-    Of a question about a limit there is nothing to add.
-    """
-    if is_about_limit(question):
-        return []
-    arguments = dict(question.get("arguments") or {}) if question.get("kind") != InterruptType.QUESTION else {}
-    lines = [f"{name} = {to_approve(value, session)}" for name, value in arguments.items()]
-    payload = dict(question.get("payload") or {})
-    # Tools tend to repeat the arguments in what they show; a schema is for whoever makes a form of it.
-    return lines + [
-        f"{name}: {to_approve(shown, session)}"
-        for name, shown in payload.items()
-        if name != "schema" and shown != arguments.get(name)
-    ]
-
-
-def question_line(question: Json) -> str:
-    """`? 1.1 restart_service waits for a person: Restarting drops open requests.`."""
-    if is_about_limit(question):
-        return text("question.limit", question=asked(question))
-    call, _, _ = str(question.get("interrupt", "")).partition("#")
-    return text("question", call=call, tool=question.get("tool", ""), reason=asked(question))
-
-
 def warning(warned: Entry) -> str:
     """`! Budget: Session ops-1 has used 1,612,345 of its 2,000,000 tokens.`."""
     return text("budget.warned", message=told_of_budgets(str(warned.data.get("message", ""))))
-
-
-def reply(answered: Entry) -> str:
-    """Who answered what: `approve by dana: go ahead`."""
-    data = answered.data
-    known = {"approve", "reject", "provide"}
-    action = str(data.get("action", ""))
-    said = text(f"reply.{action}" if action in known else "reply.other", action=action, by=data.get("by", ""))
-    return said + (text("reply.comment", comment=data["comment"]) if data.get("comment") else "")
 
 
 def markdown(answer: str) -> Markdown:

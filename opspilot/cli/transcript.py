@@ -9,20 +9,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from opspilot.cli.terminal import figures, question_lines, reply
+from opspilot.cli.questions import HAPPENINGS, call_of, happening, terms, what_it_shows
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
 from opspilot.journal.queries import SessionRow
-from opspilot.texts.endings import asked, ending, failure, is_about_limit, limits_of, told_of_budgets
+from opspilot.texts.endings import asked, ending, failure, figures, is_about_limit, limits_of, told_of_budgets
 from opspilot.texts.folding import printable, seconds
 from opspilot.texts.language import text
 
 BLOCK_LINES = 24
 LINE_CHARACTERS = 300
 TITLE_CHARACTERS = 100
-
-_SETTLED = {Kind.INTERRUPT_ANSWERED, Kind.INTERRUPT_EXPIRED, Kind.ANSWER_IGNORED}
 
 
 def transcript(session: SessionRow, entries: Sequence[Entry]) -> str:
@@ -70,8 +68,8 @@ class _Blocks:
                     yield from _call(entry, self._of_call.get((entry.run, _call_of(entry)), []))
                 case Kind.INTERRUPT_OPENED if is_about_limit(entry.data):
                     yield _asked(entry)
-                case kind if kind in _SETTLED and is_about_limit(entry.data):
-                    yield f"- {_moment(entry.at)}: {_inline(_settled(entry))}"
+                case kind if kind in HAPPENINGS and not _is_of_call(entry):
+                    yield _happened(entry)
                 case Kind.BUDGET_WARNED:
                     yield f"- {_moment(entry.at)}: {_inline(told_of_budgets(str(entry.data.get('message', ''))))}"
                 case Kind.RUN_STOPPED:
@@ -101,7 +99,12 @@ class _Blocks:
 
 
 def _call_of(entry: Entry) -> str:
-    return entry.call or str(entry.data.get("interrupt") or "").partition("#")[0]
+    return entry.call or call_of(str(entry.data.get("interrupt") or ""))
+
+
+def _is_of_call(entry: Entry) -> bool:
+    """Is it told beside a call? A question about a limit, or a budget that nobody could be told of, is not."""
+    return "." in _call_of(entry)
 
 
 def _answer(answer: str) -> Iterator[str]:
@@ -120,16 +123,21 @@ def _call(proposed: Entry, entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
         if entry.kind is Kind.INTERRUPT_OPENED:
             yield _asked(entry)
-            lines = question_lines(entry.data, entry.session)
+            lines = what_it_shows(entry.data, entry.session)
             yield from [_block([printable(line) for line in lines])] if lines else []
-        elif entry.kind in _SETTLED:
-            yield f"- {_moment(entry.at)}: {_inline(_settled(entry))}"
+        elif entry.kind in HAPPENINGS:
+            yield _happened(entry)
     if result is not None and result.get("ok") and result.get("data") not in (None, ""):
         yield _fenced(_pretty(result["data"]))
 
 
 def _asked(opened: Entry) -> str:
-    return f"- {text('transcript.asked', moment=_moment(opened.at), reason=_inline(asked(opened.data)))}"
+    said = text("transcript.asked", moment=_moment(opened.at), reason=_inline(asked(opened.data)))
+    return f"- {said}" + (f" ({_inline(on)})" if (on := terms(opened.data)) else "")
+
+
+def _happened(entry: Entry) -> str:
+    return f"- {_moment(entry.at)}: {_inline(happening(entry))}"
 
 
 def _outcome(result: Mapping[str, Json]) -> str:
@@ -138,14 +146,6 @@ def _outcome(result: Mapping[str, Json]) -> str:
     if result.get("ok"):
         return f"{text('transcript.ok')}{took}"
     return f"{_code(str(result.get('errorCode')))}{took}: {_inline(failure(result))}"
-
-
-def _settled(entry: Entry) -> str:
-    if entry.kind is Kind.INTERRUPT_EXPIRED:
-        return text("transcript.expired")
-    if entry.kind is Kind.ANSWER_IGNORED:
-        return text("transcript.ignored", why=entry.data.get("message", ""))
-    return reply(entry)
 
 
 def _moment(moment: datetime) -> str:

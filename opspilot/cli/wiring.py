@@ -71,11 +71,15 @@ async def pilot(
         console = endpoint.console if endpoint else _default_console(client.service_client.config.target_host)
 
         def attendant(json: bool) -> Attendant:
-            at_a_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not json
-            prompt = Prompt(sys.stdin.fileno(), say) if at_a_terminal else None
+            prompt = Prompt(sys.stdin.fileno(), say) if at_a_terminal() and not json else None
             return Attendant(opspilot, who, view(json=json, address=console, namespace=client.namespace), say, prompt)
 
         yield opspilot, attendant
+
+
+def at_a_terminal() -> bool:
+    """Is somebody there who can be asked?"""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _answering(settings: "Settings", endpoint: "Endpoint | None") -> "tuple[bytes | None, Answers | None]":

@@ -5,7 +5,6 @@ from opspilot.texts.chinese_inbox import CHINESE_INBOX
 from opspilot.texts.chinese_notify import CHINESE_NOTIFY
 from opspilot.texts.chinese_pages import CHINESE_PAGES
 from opspilot.texts.chinese_policy import CHINESE_POLICY
-from opspilot.texts.chinese_story import CHINESE_STORY
 from opspilot.texts.chinese_web import CHINESE_WEB
 
 CHINESE: dict[str, str] = {
@@ -68,6 +67,7 @@ CHINESE: dict[str, str] = {
     "attend.goes_on": "会话 {session} 的运行已在进行，保持它开始时的上限、工具和模型；你的选项不会改变它们。",
     "attend.waits": "等待人工处理：{what}。请这样答复：{program} answer {session}{which} {action}",
     "attend.waits.limit": "{question}请这样答复：{program} answer {session}{which} --approve | --reject",
+    "attend.waits.others": "等待另一个人同意：{what}。查看进展：{program} watch {session}",
     "attend.stopping": "正在停止运行。再按一次 Ctrl-C 则离开，让它继续。",
     "attend.no_worker": "没有 worker 在运行；一旦恢复，运行就会继续。",
     "attend.no_worker_yet": "没有 worker 在运行；正在等待。启动它：python worker.py",
@@ -133,6 +133,7 @@ CHINESE: dict[str, str] = {
     "refused.waits_for_nobody": "会话 {session} 没有在等待任何人。",
     "refused.which_call": "请用 --call 说明是哪一个。",
     "refused.force": "--force 需要 --only TOOL：它说明必须调用哪个工具。",
+    "refused.instead": "--instead 需要 --session：说明不再答复哪个会话的问题。",
     "refused.no_tool": "没有工具 {tool}。已配置的有：{tools}。",
     "refused.none": "无",
     "refused.moment": (
@@ -156,7 +157,13 @@ CHINESE: dict[str, str] = {
     "list.owner": "所有者",
     "list.title": "问题",
     "list.none": "没有符合的会话。",
-    "list.question": "{session} 等待人工处理：{question}\n  {program} answer {session} --approve | --reject",
+    "list.left": "剩余",
+    "list.risk": "风险",
+    "list.roles": "由谁决定",
+    "list.approvals": "已同意",
+    "list.asked": "问题",
+    "list.nobody_waits": "没有什么在等待人工处理。",
+    "list.how": "答复请用：{program} answer 会话",
     "state.running": "运行中",
     "state.waiting": "等待中",
     "state.done": "已结束",
@@ -185,8 +192,6 @@ CHINESE: dict[str, str] = {
     "transcript.ok": "成功",
     "transcript.open": "还没有结果",
     "transcript.asked": "{moment}：等待人工处理：{reason}",
-    "transcript.expired": "无人在期限内作出决定",
-    "transcript.ignored": "一个答复未被采纳：{why}",
     "transcript.more": "… 还有 {count} 行",
     # ---- doctor
     "doctor.ok": "正常",
@@ -328,7 +333,7 @@ CHINESE: dict[str, str] = {
     "help": "就你的系统提问；看它思考和行动。",
     "help.ask": "提问，并观看直到有答案。",
     "help.watch": "从头显示一个会话，并跟随它的运行直到结束。",
-    "help.answer": "答复运行所等待的问题；不给动作则列出问题。",
+    "help.answer": "答复运行所等待的问题。不给动作时，在终端逐个询问，否则列出问题。",
     "help.cancel": "停止一个会话的运行。已有的发现会保留。",
     "help.sessions": "列出日志库中的会话，最近的在前。",
     "help.show": "以 Markdown 打印一个会话，可贴进工单；用 --json 则打印所有事件。",
@@ -356,6 +361,7 @@ CHINESE: dict[str, str] = {
     "help.ask_model": "用这个模型思考：[models] 中的一个、demo，或默认服务器认识的名称。",
     "help.only": "只允许这一个工具，每步一次。",
     "help.force": "与 --only 同用：必须先调用这个工具。",
+    "help.instead": "与 --session 一起：不作答复，而是说这句话。等待中的问题被拒绝，并以它为理由。",
     "help.max_steps": "最多这么多步。默认为 limits.steps。",
     "help.max_seconds": "最多工作这么多秒；等待不计。默认为 limits.active_seconds。",
     "help.max_tokens": "模型最多用这么多 token。默认为 limits.tokens。",
@@ -364,14 +370,14 @@ CHINESE: dict[str, str] = {
     "help.approve": "让这个调用按所示执行。",
     "help.reject": "不让它执行。",
     "help.set": "给出或修改一个值。",
-    "help.call": "有多个等待时，是哪个调用，例如 3.1。",
+    "help.call": "有多个等待时，是哪一个：3.1、3.1#0、limit。",
     "help.comment": "原因；拒绝之后模型会读到。",
     "help.status": "running、waiting、done，或结束的原因：answered、cancelled、max_steps 等。",
     "help.user": "只列这个人的。",
     "help.since": "自何时起有变化：2h、3d、yesterday、2026-11-30。",
     "help.until": "在何时之前有变化。",
     "help.text": "只列名称或问题中含有此文字的。",
-    "help.waiting": "只列等待人工处理的，并说明等待什么。",
+    "help.waiting": "待办：每个等待人工处理的问题，期限最近的在前。",
     "help.limit": "最多这么多个。",
     "help.model": "向每个已配置的模型提最多三个极小的问题，看看它能做什么。",
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
@@ -379,7 +385,6 @@ CHINESE: dict[str, str] = {
     **CHINESE_NOTIFY,
     **CHINESE_PAGES,
     **CHINESE_INBOX,
-    **CHINESE_STORY,
     **CHINESE_POLICY,
     **CHINESE_WEB,
 }

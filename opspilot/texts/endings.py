@@ -55,6 +55,20 @@ def failure(result: Mapping[str, Json]) -> str:
     return text(f"failed.{code.value}") + message.removeprefix(recorded)
 
 
+def figures(stopped: Json) -> list[str]:
+    """Steps, tokens and cost of a `run.stopped` entry, as far as they are known."""
+    usage = stopped.get("usage") or {}
+    parts = [counted("figures.steps", int(stopped.get("steps") or 0))]
+    read, written = usage.get("input_tokens", 0), usage.get("output_tokens", 0)
+    if read + written:
+        parts.append(
+            text("figures.tokens", total=f"{read + written:,}", read=f"{read:,}", written=f"{written:,}"),
+        )
+    if (cost := stopped.get("cost")) is not None:
+        parts.append(text("figures.cost", cost=f"{cost:.4f}"))
+    return parts
+
+
 def is_about_limit(question: Mapping[str, Json]) -> bool:
     """Is it the question whether a run may go on, which no call asks?"""
     return str(question.get("interrupt")).startswith("limit#")

@@ -5,7 +5,6 @@ from opspilot.texts.english_inbox import ENGLISH_INBOX
 from opspilot.texts.english_notify import ENGLISH_NOTIFY
 from opspilot.texts.english_pages import ENGLISH_PAGES
 from opspilot.texts.english_policy import ENGLISH_POLICY
-from opspilot.texts.english_story import ENGLISH_STORY
 from opspilot.texts.english_web import ENGLISH_WEB
 
 ENGLISH: dict[str, str] = {
@@ -75,6 +74,7 @@ ENGLISH: dict[str, str] = {
     ),
     "attend.waits": "Waits for a person: {what}. Answer with: {program} answer {session}{which} {action}",
     "attend.waits.limit": "{question} Answer with: {program} answer {session}{which} --approve | --reject",
+    "attend.waits.others": "Waits for somebody else, who has to agree as well: {what}. See how it goes on: {program} watch {session}",
     "attend.stopping": "Stopping the run. Press Ctrl-C again to leave it to itself.",
     "attend.no_worker": "No worker is running; the run goes on as soon as one is back.",
     "attend.no_worker_yet": "No worker is running; waiting for one. Start it with: python worker.py",
@@ -161,6 +161,7 @@ ENGLISH: dict[str, str] = {
     "refused.waits_for_nobody": "Session {session} waits for nobody.",
     "refused.which_call": "Say which of these with --call.",
     "refused.force": "--force needs --only TOOL: it says which tool must be called.",
+    "refused.instead": "--instead needs --session: it says which run's questions are not to be answered.",
     "refused.no_tool": "There is no tool {tool}. Configured are: {tools}.",
     "refused.none": "none",
     "refused.moment": (
@@ -186,7 +187,13 @@ ENGLISH: dict[str, str] = {
     "list.owner": "owner",
     "list.title": "question",
     "list.none": "No session fits.",
-    "list.question": "{session} waits for a person: {question}\n  {program} answer {session} --approve | --reject",
+    "list.left": "left",
+    "list.risk": "risk",
+    "list.roles": "for",
+    "list.approvals": "agreed",
+    "list.asked": "question",
+    "list.nobody_waits": "Nothing waits for anybody.",
+    "list.how": "Answer with: {program} answer SESSION",
     "state.running": "running",
     "state.waiting": "waiting",
     "state.done": "done",
@@ -215,8 +222,6 @@ ENGLISH: dict[str, str] = {
     "transcript.ok": "ok",
     "transcript.open": "no result yet",
     "transcript.asked": "{moment}: waited for a person: {reason}",
-    "transcript.expired": "nobody decided in time",
-    "transcript.ignored": "an answer was not taken: {why}",
     "transcript.more": "… {count} more lines",
     # ---- doctor
     "doctor.ok": "ok",
@@ -376,7 +381,7 @@ ENGLISH: dict[str, str] = {
     "help": "Ask about your systems; watch it think and act.",
     "help.ask": "Ask, and watch until there is an answer.",
     "help.watch": "Show a session from its beginning, and follow its run until it stops.",
-    "help.answer": "Answer what a run waits for; without an action, list it.",
+    "help.answer": "Answer what a run waits for. Without an action it is walked through at a terminal, else listed.",
     "help.cancel": "Stop a session's run. What it found is kept.",
     "help.sessions": "List the sessions in the journal, latest first.",
     "help.show": "Print a session as Markdown, to be pasted into a ticket; with --json, every event.",
@@ -408,6 +413,7 @@ ENGLISH: dict[str, str] = {
     "help.ask_model": "Think with this model: one of [models], demo, or a name that the default's server knows.",
     "help.only": "Allow this one tool, once a step.",
     "help.force": "With --only: the tool must be called first.",
+    "help.instead": "With --session: say this in place of answering. What is open is rejected, with it as the comment.",
     "help.max_steps": "Stop after so many steps. Default: limits.steps.",
     "help.max_seconds": "Stop after so many seconds of work; waiting is free. Default: limits.active_seconds.",
     "help.max_tokens": "Stop when the model has used so many tokens. Default: limits.tokens.",
@@ -416,14 +422,14 @@ ENGLISH: dict[str, str] = {
     "help.approve": "Let the call run as shown.",
     "help.reject": "Don't let it run.",
     "help.set": "Give or change a value.",
-    "help.call": "Which call, such as 3.1, when several wait.",
+    "help.call": "Which one, when several wait: 3.1, 3.1#0, limit.",
     "help.comment": "Why; the model reads it after a rejection.",
     "help.status": "running, waiting, done, or why it ended: answered, cancelled, max_steps, …",
     "help.user": "Only those of this person.",
     "help.since": "Changed since: 2h, 3d, yesterday, 2026-11-30.",
     "help.until": "Changed before.",
     "help.text": "Only those whose name or question has this in it.",
-    "help.waiting": "Only those that wait for a person, with what they wait for.",
+    "help.waiting": "The inbox: each question that waits for a person, what is due first at the top.",
     "help.limit": "At most so many.",
     "help.model": "Ask each configured model at most three tiny questions; see what it can do.",
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
@@ -431,7 +437,6 @@ ENGLISH: dict[str, str] = {
     **ENGLISH_NOTIFY,
     **ENGLISH_PAGES,
     **ENGLISH_INBOX,
-    **ENGLISH_STORY,
     **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from opspilot.cli.listing import question_line
+from opspilot.cli.questions import in_one_line
 from opspilot.cli.terminal import TerminalView
 from opspilot.cli.transcript import transcript
 from opspilot.core.budget import BudgetName, Use, sentence
@@ -172,4 +172,4 @@ def test_a_list_of_open_questions_says_what_is_asked_and_how_to_name_it() -> Non
         payload={}, role="", due=None, tool="", arguments=STEPS["arguments"], digest="d", state="open", opened_at=NOW,
         settled_at=None, action=None, by=None, comment=None,
     )  # fmt: skip
-    assert question_line(row) == "limit: The limit of this run is reached. Go on for 3 more steps?"
+    assert in_one_line(row) == "limit: The limit of this run is reached. Go on for 3 more steps?"
