@@ -92,6 +92,10 @@ def judge(
 def _approved(question: OpenQuestion, answer: Answer) -> Judgement:
     if question.kind is not InterruptType.CONFIRM_RISKY:
         return Refused("This question needs values, not an approval.")
+    if any(
+        name not in question.arguments or question.arguments[name] != value for name, value in answer.values.items()
+    ):
+        return Refused("An approval is for what is shown; other values are given as an edit.")
     if why := _may_not_agree(question.terms, question.roles, question.requester, answer.principal):
         return Refused(why)
     if answer.principal.id in question.approvals:

@@ -54,6 +54,7 @@ CHINESE_ANSWERS: dict[str, str] = {
     "objection.unsigned": "无法确认是谁给出的答复：它没有由大家登录的服务器签名。",
     "objection.signature": "它的签名与这个答复和这个问题不符。",
     "objection.needs_values": "这个问题需要的是值，而不是批准。",
+    "objection.other_values": "批准只针对所显示的内容；要改变取值，请使用修改。",
     "objection.twice": "你已经同意过；还需要另一个人同意。",
     "objection.no_values": "没有给出任何值。",
     "objection.yes_or_no": "这个问题只能批准或拒绝。",

@@ -56,6 +56,7 @@ ENGLISH_ANSWERS: dict[str, str] = {
     ),
     "objection.signature": "Its signature is not that of this answer to this question.",
     "objection.needs_values": "This question needs values, not an approval.",
+    "objection.other_values": "An approval is for what is shown; other values are given as an edit.",
     "objection.twice": "You have agreed already; somebody else has to agree as well.",
     "objection.no_values": "No values were given.",
     "objection.yes_or_no": "This question takes an approval or a rejection.",

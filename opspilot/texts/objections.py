@@ -15,6 +15,7 @@ _SAID = {
         "unsigned": r"Nobody vouches for who sent this answer: it is not signed by the server that people sign in to\.",
         "signature": r"Its signature is not that of this answer to this question\.",
         "needs_values": r"This question needs values, not an approval\.",
+        "other_values": r"An approval is for what is shown; other values are given as an edit\.",
         "twice": r"You have agreed already; somebody else has to agree as well\.",
         "no_values": r"No values were given\.",
         "yes_or_no": r"This question takes an approval or a rejection\.",

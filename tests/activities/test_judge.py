@@ -27,6 +27,8 @@ async def asked(desk: Desk, tool: str = "ranked", **arguments: Any) -> None:
 
 TABLE: list[Any] = [
     pytest.param("ranked", APPROVE, {}, None, id="confirm, approved"),
+    pytest.param("ranked", APPROVE, {"level": 2}, "what is shown", id="confirm, approved with other values"),
+    pytest.param("ranked", APPROVE, {"colour": "blue"}, "what is shown", id="confirm, approved with an aside"),
     pytest.param("ranked", REJECT, {}, None, id="confirm, rejected"),
     pytest.param("ranked", PROVIDE, {"level": 2}, None, id="confirm, edited"),
     pytest.param("ranked", PROVIDE, {}, "No values", id="confirm, edited without saying what"),
