@@ -78,8 +78,8 @@ _RUNBOOKS = [
         "RB-11",
         "Settlement batch stuck",
         (
-            "Download the acquirer's rejection report. Rebuild the file from the ledger and submit it again before 16:00; page "
-            "the settlements team when the checksum differs a second time."
+            "Download the acquirer's rejection report. Rebuild the file from the ledger and submit it again "
+            "before 16:00; page the settlements team when the checksum differs a second time."
         ),
     ),
     (
@@ -94,8 +94,8 @@ _RUNBOOKS = [
         "RB-20",
         "重复打款处理",
         (
-            "Duplicate payouts: freeze the merchant's balance, ask the bank to recall the second transfer within 24 hours, and "
-            "inform finance."
+            "Duplicate payouts: freeze the merchant's balance, ask the bank to recall the second transfer within "
+            "24 hours, and inform finance."
         ),
     ),
     ("RB-23", "Chargeback spikes", "Raise the 3DS threshold for the merchant and notify the fraud team."),
