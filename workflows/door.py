@@ -3,10 +3,10 @@
 from temporalio.exceptions import ApplicationError
 
 from opspilot.core import contract
-from opspilot.core.calls import limit_interrupt
+from opspilot.core.calls import INTERRUPT, limit_interrupt
 from opspilot.core.interrupts import Answer
 from opspilot.core.limits import AT_A_LIMIT
-from opspilot.core.state import RunState, Stage
+from opspilot.core.state import Phase, RunState, Stage
 
 MAX_WAITING_ANSWERS = 50
 """Unchecked answers that a run holds; more are refused at the door, so that a flood costs no history."""
@@ -54,4 +54,12 @@ def _may_be_asked_soon(state: RunState, answer: Answer) -> bool:
     of_call = call is not None and call.stage is not Stage.ASKED
     at_limit = state.stop in AT_A_LIMIT and state.limit_question is None
     of_limit = at_limit and answer.interrupt == limit_interrupt(state.limits_asked + 1)
-    return bool(answer.digest) and (of_call or of_limit)
+    # A verdict's question is written with the reply, before the run knows of either.
+    thinking = state.phase is Phase.THINKING and state.stop is None
+    of_reply = thinking and _is_of_verdict(answer.interrupt, state.step + 1)
+    return bool(answer.digest) and (of_call or of_limit or of_reply)
+
+
+def _is_of_verdict(interrupt: str, step: int) -> bool:
+    name = INTERRUPT.fullmatch(interrupt)
+    return name is not None and name[1].startswith(f"{step}.") and name[2] == "0"
