@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
-WIDTH, HEIGHT = 320, 96
-LABELS = 14
+WIDTH, HEIGHT = 320, 100
+LABELS = 16
 """The height of a line of labels, above and below the columns."""
 MOST_COLUMNS = 62
 """Two months day by day, a year week by week; what is longer goes month by month."""

@@ -6,7 +6,8 @@ from pydantic import BaseModel, Field
 from opspilot.core.interrupts import Principal
 from opspilot.texts.language import text
 from opspilot.web.answering import FIT_FOR_ID
-from opspilot.web.api.sessions import ASK_SECONDS, Accepted, session_of
+from opspilot.web.api.sessions import Accepted, session_of
+from opspilot.web.asking import ASK_SECONDS
 from opspilot.web.backend import Backend, Served
 from opspilot.web.people.guard import Asker
 from opspilot.web.people.rights import may_steer

@@ -7,26 +7,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from opspilot.bounds import MOST_SECONDS, MOST_STEPS, MOST_TOKENS
-from opspilot.client import new_session
-from opspilot.core.contract import Mode, Status
-from opspilot.core.errors import UsageError
-from opspilot.core.limits import Limits, StopReason
+from opspilot.core.contract import Status
+from opspilot.core.limits import StopReason
 from opspilot.journal.queries import SessionFilter, SessionRow
 from opspilot.outward import outward
 from opspilot.redaction import redact
 from opspilot.texts.language import text
-from opspilot.web.answering import FIT_FOR_ID
+from opspilot.web import asking
+from opspilot.web.asking import AskBody
 from opspilot.web.backend import Backend, Served
 from opspilot.web.paging import cursor, cursor_after
 from opspilot.web.people.guard import Asker, Looker
-from opspilot.web.people.rights import may_steer
 from opspilot.web.refusing import Problem, Refused
 
 router = APIRouter(tags=["sessions"])
 
-ASK_SECONDS = 20.0
-"""How long a question is offered to the workers before whoever asks is told that none took it."""
 MOST_LISTED = 200
 MOST_EVENTS = 1000
 
@@ -63,34 +58,6 @@ class Whole(BaseModel):
     more: bool
 
 
-class LimitsBody(BaseModel):
-    """What bounds the run; what isn't given is as the server's settings say."""
-
-    steps: Annotated[int, Field(gt=0, le=MOST_STEPS)] | None = None
-    active_seconds: Annotated[float, Field(gt=0, le=MOST_SECONDS)] | None = None
-    tokens: Annotated[int, Field(gt=0, le=MOST_TOKENS)] | None = None
-    failures_in_a_row: Annotated[int, Field(gt=0, le=MOST_STEPS)] | None = None
-
-
-class AskBody(BaseModel):
-    """A question. With the same `id` a request that is sent again is one question.
-
-    `only` is the one tool that may be called, `force` makes the model call it first, `model` names the one that thinks.
-    """
-
-    text: str = Field(min_length=1, examples=["What happened to the payment service?"])
-    session: str = Field("", max_length=100, examples=[""])
-    id: str = Field("", pattern=f"^({FIT_FOR_ID.pattern})?$")
-    only: str = Field("", max_length=200, examples=[""])
-    force: bool = False
-    model: str = Field("", max_length=200, examples=[""])
-    limits: LimitsBody = Field(default_factory=LimitsBody)
-
-    def limits_over(self, usual: Limits) -> Limits:
-        """The server's limits with those that were given."""
-        return replace(usual, **self.limits.model_dump(exclude_none=True))
-
-
 class Accepted(BaseModel):
     """A question that a run has accepted. Its events have `seq > after`."""
 
@@ -122,22 +89,7 @@ async def list_sessions(  # noqa: PLR0913 each a part of the query
 @router.post("/sessions", status_code=201, responses={409: {"model": Problem}, 503: {"model": Problem}})
 async def ask(body: AskBody, who: Asker, backend: Served) -> Accepted:
     """Ask something, in a new session or in one of yours. Returns when a run has accepted it."""
-    session = body.session or new_session()
-    if body.session:
-        there = await backend.read(backend.journal.session, session)
-        if there is not None and not may_steer(who.principal, there.owner):
-            raise Refused(403, "not_yours", text("refused.not_owner", session=session, owner=there.owner))
-    if body.force and not body.only:
-        raise UsageError(text("web.force"))
-    pilot = await backend.pilot(who.principal)
-    asked = await pilot.ask(
-        body.text,
-        session,
-        limits=body.limits_over(backend.limits),
-        mode=Mode(body.only or None, body.force, body.model),
-        message_id=body.id or None,
-        deadline_seconds=ASK_SECONDS,
-    )
+    asked = await asking.ask(backend, who.principal, body)
     return Accepted(session=asked.session, id=asked.message_id, after=asked.after)
 
 
