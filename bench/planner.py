@@ -21,6 +21,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import structlog
 
@@ -53,10 +54,12 @@ from bench.unseen import (  # noqa: E402 - found by the line above
 from bench.unseen.asking import Toolset, Verdict, judge  # noqa: E402
 from opspilot.core.interrupts import Principal  # noqa: E402
 from opspilot.core.messages import AssistantMessage, Message, ModelRequest, ToolMessage, UserMessage  # noqa: E402
-from opspilot.core.ports import CallContext  # noqa: E402
+from opspilot.core.ports import CallContext, Journal  # noqa: E402
 from opspilot.models.demo import DemoModel  # noqa: E402
-from opspilot.tools.registry import Registry  # noqa: E402
+from opspilot.tools.builtin import read_more  # noqa: E402
+from opspilot.tools.registry import READ_MORE, Registry  # noqa: E402
 from opspilot.tools.runtime import ToolRuntime  # noqa: E402
+from opspilot.tools.spec import ToolPlace  # noqa: E402
 
 MOST_STEPS = 10
 LEAST_ANSWERED = 0.8
@@ -76,6 +79,22 @@ MET_LATER = (
 
 FIRST_CONTACT = (4, 36, 27, 26, 25, 29, 30)
 """Answered of the forty questions of each pair when the planner met it, as the planner was then."""
+
+
+class Kept:
+    """What a journal keeps of results that were too long to show: what `read_more`, which every run has, reads on."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def keep(self, ref: str, text: str) -> None:
+        """Keep a whole result."""
+        self._texts[ref] = text
+
+    def overflow(self, _session: str, ref: str, offset: int, limit: int) -> tuple[str, int] | None:
+        """As `Journal.overflow`."""
+        text = self._texts.get(ref)
+        return None if text is None else (text[offset : offset + limit], len(text))
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,7 @@ class Outcome:
     verdict: Verdict
 
 
-async def talk(question: str, runtime: ToolRuntime) -> Talk:
+async def talk(question: str, runtime: ToolRuntime, kept: Kept) -> Talk:
     """Let the planner think and call tools until it answers."""
     model, specs = DemoModel(), runtime.specs(_ASKER)
     messages: list[Message] = [UserMessage(question)]
@@ -114,6 +133,7 @@ async def talk(question: str, runtime: ToolRuntime) -> Talk:
             returned = await runtime.run(call.name, json.loads(call.arguments), context)
             if returned.observation is None:
                 raise SystemExit(f"{call.name} asked a person in: {question}")
+            kept.keep(returned.overflow_ref, returned.overflow)
             text = json.dumps(returned.observation.as_json(), ensure_ascii=False)
             messages.append(ToolMessage(call.id, call.name, text, returned.observation.ok))
             calls.append(f"{call.name} {call.arguments}")
@@ -125,11 +145,14 @@ async def ask_all(toolsets: Sequence[Toolset]) -> list[Outcome]:
     """Every question of every toolset, in both languages."""
     outcomes = []
     for toolset in toolsets:
-        runtime = ToolRuntime(Registry(toolset.tools))
+        kept = Kept()
+        place = ToolPlace(ROOT, ROOT, cast("Journal", kept))
+        reader = read_more.build(READ_MORE, read_more.Config(), place)
+        runtime = ToolRuntime(Registry([*(tool for tool in toolset.tools if tool.name != READ_MORE), reader]))
         declared = [f"{tool.name} {tool.description}" for tool in toolset.tools]
         for asked in toolset.questions:
             for language, question in (("English", asked.english), ("Chinese", asked.chinese)):
-                done = await talk(question, runtime)
+                done = await talk(question, runtime, kept)
                 verdict = judge(done.answer, asked, toolset.places, [question, *declared, *done.calls], done.results)
                 outcomes.append(Outcome(toolset.name, language, question, done, verdict))
     return outcomes
