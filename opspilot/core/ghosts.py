@@ -8,6 +8,9 @@ from opspilot.core.limits import StopReason
 from opspilot.core.messages import Usage
 
 
+OUTSIDE = "This run ended outside OpsPilot (terminated or timed out in Temporal)."
+
+
 def ghost_key(run: str) -> str:
     """The key of such an end. Runs that stop by themselves count their ends from 1."""
     return stopped_key(run, 0)
@@ -22,7 +25,7 @@ def ended_behind_our_back(run: str, at: datetime) -> NewEntry:
         data={
             "stop_reason": StopReason.INTERNAL_ERROR.value,
             "answer": "",
-            "message": "This run ended outside OpsPilot (terminated or timed out in Temporal).",
+            "message": OUTSIDE,
             "steps": 0,
             "usage": asdict(Usage()),
         },

@@ -3,8 +3,10 @@
 from opspilot.texts.chinese_answers import CHINESE_ANSWERS
 from opspilot.texts.chinese_inbox import CHINESE_INBOX
 from opspilot.texts.chinese_notify import CHINESE_NOTIFY
+from opspilot.texts.chinese_overview import CHINESE_OVERVIEW
 from opspilot.texts.chinese_pages import CHINESE_PAGES
 from opspilot.texts.chinese_policy import CHINESE_POLICY
+from opspilot.texts.chinese_story import CHINESE_STORY
 from opspilot.texts.chinese_web import CHINESE_WEB
 
 CHINESE: dict[str, str] = {
@@ -383,8 +385,10 @@ CHINESE: dict[str, str] = {
     "help.fix": "能修复的就修复：文件夹、文档索引、search attribute、曾启动过的本机服务。",
     **CHINESE_ANSWERS,
     **CHINESE_NOTIFY,
+    **CHINESE_OVERVIEW,
     **CHINESE_PAGES,
     **CHINESE_INBOX,
+    **CHINESE_STORY,
     **CHINESE_POLICY,
     **CHINESE_WEB,
 }

@@ -6,6 +6,7 @@ from dataclasses import fields
 from functools import partial
 
 from opspilot.core.budget import BudgetName
+from opspilot.core.ghosts import OUTSIDE
 from opspilot.core.limits import AS_MUCH_AGAIN, BUDGETS_USED_UP, Limits, StopReason, extended, sentence
 from opspilot.core.messages import Json
 from opspilot.core.observations import SENTENCES, ErrorCode
@@ -22,6 +23,8 @@ def limits_of(started: Mapping[str, Json]) -> Limits:
 def ending(stopped: Mapping[str, Json], limits: Limits = Limits()) -> str:
     """Why a run ended: the sentence of its reason, and what the `run.stopped` entry adds to it."""
     message = str(stopped.get("message") or "")
+    if message == OUTSIDE:
+        return text("ended.outside")
     try:
         reason = StopReason(str(stopped.get("stop_reason")))
     except ValueError:

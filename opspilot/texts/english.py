@@ -3,8 +3,10 @@
 from opspilot.texts.english_answers import ENGLISH_ANSWERS
 from opspilot.texts.english_inbox import ENGLISH_INBOX
 from opspilot.texts.english_notify import ENGLISH_NOTIFY
+from opspilot.texts.english_overview import ENGLISH_OVERVIEW
 from opspilot.texts.english_pages import ENGLISH_PAGES
 from opspilot.texts.english_policy import ENGLISH_POLICY
+from opspilot.texts.english_story import ENGLISH_STORY
 from opspilot.texts.english_web import ENGLISH_WEB
 
 ENGLISH: dict[str, str] = {
@@ -435,8 +437,10 @@ ENGLISH: dict[str, str] = {
     "help.fix": "Do what can be done: folders, index of documents, search attributes, a local stack that was started.",
     **ENGLISH_ANSWERS,
     **ENGLISH_NOTIFY,
+    **ENGLISH_OVERVIEW,
     **ENGLISH_PAGES,
     **ENGLISH_INBOX,
+    **ENGLISH_STORY,
     **ENGLISH_POLICY,
     **ENGLISH_WEB,
 }

@@ -21,7 +21,7 @@ ENGLISH_INBOX: dict[str, str] = {
     "ui.reminded": "Reminded",
     "ui.escalated": "Also asked of the role {role}",
     "ui.comment": "Comment",
-    "ui.comment.hint": "Optional. After a rejection the agent reads it.",
+    "ui.comment.hint": "Optional; after a rejection the agent reads it",
     "ui.comment.limit": "Optional",
     "ui.approve": "Approve",
     "ui.reject": "Reject",

@@ -16,6 +16,7 @@ from opspilot.texts.folding import compact, printable, seconds
 from opspilot.texts.language import text
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60))
+SHORT_CHARACTERS = 72
 HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 """General categories of Unicode whose characters can't be seen."""
 
@@ -44,11 +45,14 @@ def _age(elapsed_seconds: float) -> str:
 
 
 def readable(value: Json) -> str:
-    """A value as text, whole: strings bare where that can't be mistaken, everything else as JSON on several lines."""
+    """A value as text, whole: strings bare where that can't be mistaken, all else as JSON, on several lines if long."""
     if isinstance(value, str):
         bare = value == value.strip() and not _reads_as_another(value)
         return value if bare and not _has_hidden(value) else _escaped(json.dumps(value, ensure_ascii=False))
-    return _escaped(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    line = json.dumps(value, ensure_ascii=False, default=str)
+    return _escaped(
+        line if len(line) <= SHORT_CHARACTERS else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    )
 
 
 def beginning(long: str, characters: int) -> str:

@@ -2,6 +2,16 @@
 
 from fastapi import APIRouter
 
-from opspilot.web.pages import inbox, questions
+from opspilot.web.pages import ask, endpoints, inbox, numbers, questions, results, session, sessions, steering
 
-PAGES: tuple[APIRouter, ...] = (inbox.router, questions.router)
+PAGES: tuple[APIRouter, ...] = (
+    inbox.router,
+    questions.router,
+    sessions.router,
+    ask.router,
+    numbers.router,
+    endpoints.router,
+    session.router,
+    results.router,
+    steering.router,
+)

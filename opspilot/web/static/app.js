@@ -1,24 +1,40 @@
 // What the pages do beside htmx. Nothing here is needed to read or to answer.
 "use strict";
 
-// "Copy link": puts the address of a part of the page on the clipboard, and says so where it was pressed.
+// A link to a part of the page: its address goes to the clipboard as well, and the link says so.
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
+  const link = event.target.closest("a[data-copy]");
+  if (!link) return;
   try {
-    await navigator.clipboard.writeText(new URL(button.dataset.copy, location.href).href);
-    const label = button.textContent;
-    button.textContent = button.dataset.copied;
-    setTimeout(() => { button.textContent = label; }, 1500);
+    await navigator.clipboard.writeText(link.href);
   } catch {
-    location.hash = button.dataset.copy;
+    return;
   }
+  link.textContent = link.dataset.copied;
+  setTimeout(() => { link.textContent = "#"; }, 1500);
 });
 
-// Buttons that only work with this script are shown by it.
-const reveal = (root) => root.querySelectorAll("[data-copy][hidden]").forEach((button) => { button.hidden = false; });
-document.addEventListener("DOMContentLoaded", () => reveal(document));
-document.addEventListener("htmx:after:swap", () => reveal(document));
+// Times by the reader's own clock; without this they are in UTC.
+const localise = () => document.querySelectorAll("time[data-clock]:not([data-local])").forEach((time) => {
+  time.textContent = new Date(time.dateTime).toLocaleTimeString(document.documentElement.lang);
+  time.dataset.local = "";
+});
+document.addEventListener("DOMContentLoaded", localise);
+
+// Where the part that had the focus is replaced, the new one has it.
+let had = [];
+document.addEventListener("focusin", (event) => {
+  had = [];
+  for (let each = event.target; each; each = each.parentElement) if (each.id) had.push(each.id);
+});
+document.addEventListener("htmx:after:swap", () => {
+  localise();
+  if (document.activeElement !== document.body) return;
+  const there = had.map((id) => document.getElementById(id)).find((each) => each && each.id !== "content");
+  if (!there) return;
+  if (there.tabIndex < 0) there.tabIndex = -1;
+  there.focus({ preventScroll: true });
+});
 
 // While a stream of changes is cut off, the page says so.
 const trouble = (there) => {
