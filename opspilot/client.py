@@ -20,7 +20,6 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import (
     Client,
     RPCError,
-    WithStartWorkflowOperation,
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowQueryFailedError,
@@ -28,31 +27,21 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import (
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
-    WorkflowIDConflictPolicy,
-    WorkflowIDReusePolicy,
-)
 from temporalio.service import RPCStatusCode
 
 from opspilot import refusals
 from opspilot.core.calls import digest
 from opspilot.core.contract import (
-    AGENT_WORKFLOW,
     ANSWER,
     ANSWER_SIGNAL,
     STATUS,
     STOP,
     TASK_QUEUE,
-    WORKFLOW_TASK_TIMEOUT,
     AnswerReceipt,
     Mode,
     RunRequest,
     RunResult,
     RunStatus,
-    SearchAttribute,
     Status,
     Stop,
     UserMessage,
@@ -69,7 +58,7 @@ from opspilot.journal.queries import InterruptRow, SessionRow
 from opspilot.journal.store import SqlJournal
 from opspilot.keeping import keep
 from opspilot.outward import shown
-from opspilot.sending import NotAccepted, send
+from opspilot.sending import NotAccepted, send, starting
 from opspilot.texts.language import text as say
 
 ASK_SECONDS = 60.0
@@ -168,7 +157,10 @@ class OpsPilot:
         request = RunRequest(user=self._principal, limits=limits, mode=mode)
         try:
             receipt = await send(
-                self._temporal, message, lambda: self._start_operation(session, message, request), deadline_seconds
+                self._temporal,
+                message,
+                lambda: starting(session, request, self._task_queue, self._summary(text)),
+                deadline_seconds,
             )
         except NotAccepted as error:
             raise await self._not_taken(session, deadline_seconds, error.trouble) from None
@@ -188,7 +180,8 @@ class OpsPilot:
             raise refusals.waits_for_nobody(session)
         asked = await self.ask(text, session, message_id=message_id, deadline_seconds=deadline_seconds)
         comment = text if len(text) <= COMMENT_CHARACTERS else f"{text[: COMMENT_CHARACTERS - 1]}…"
-        for question in waiting:
+        # A rejected write takes those behind it along: from the end, each is given the comment.
+        for question in reversed(waiting):
             # Under the same id, a message that is sent again rejects nothing twice.
             id_ = digest([asked.message_id, question.run, question.interrupt])
             rejection = Answer(
@@ -241,25 +234,6 @@ class OpsPilot:
             await handle.signal(STOP, Stop(self._principal, reason), rpc_timeout=timedelta(seconds=ANSWER_SECONDS))
         except RPCError as error:
             raise self._refused(error, session) from None
-
-    def _start_operation(
-        self, session: str, message: UserMessage, request: RunRequest
-    ) -> WithStartWorkflowOperation[object, object]:
-        attributes = [
-            SearchAttributePair(SearchAttributeKey.for_keyword(SearchAttribute.STATUS), Status.RUNNING.value),
-            SearchAttributePair(SearchAttributeKey.for_keyword(SearchAttribute.USER), self._principal.id[:255]),
-        ]
-        return WithStartWorkflowOperation(
-            AGENT_WORKFLOW,
-            request,
-            id=session,
-            task_queue=self._task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-            task_timeout=WORKFLOW_TASK_TIMEOUT,
-            search_attributes=TypedSearchAttributes(attributes),
-            static_summary=self._summary(message.text),
-        )
 
     def _summary(self, text: str) -> str:
         line = self._redact(text).strip().split("\n", 1)[0].strip()
@@ -414,8 +388,9 @@ class OpsPilot:
         return tuple(map(masked, await self._reading(self._journal.read, session)))
 
     async def questions(self, session: str | None = None) -> tuple[InterruptRow, ...]:
-        """Open questions to people, in one session or in all, oldest deadline first."""
-        return tuple(map(shown, await self._reading(self._journal.open_interrupts, session)))
+        """Open questions to people: of one session in the order of its calls, of all with the oldest deadline first."""
+        waiting = map(shown, await self._reading(self._journal.open_interrupts, session))
+        return tuple(waiting if session is None else sorted(waiting, key=_place))
 
     async def _tail(self, session: str, after: int) -> AsyncIterator[Entry | None]:
         """Entries as they are written, and None whenever there is nothing new."""
@@ -444,3 +419,8 @@ class OpsPilot:
     @staticmethod
     async def _reading(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         return await asyncio.to_thread(read, *arguments, **named)
+
+
+def _place(question: InterruptRow) -> tuple[int, ...]:
+    """Where in its run a question's call stands: `3.10` behind `3.9`."""
+    return tuple(int(number) for number in question.call.split(".") if number.isdecimal())

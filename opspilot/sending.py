@@ -16,9 +16,25 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 
 from opspilot import refusals
-from opspilot.core.contract import SEND_MESSAGE, MessageReceipt, UserMessage
+from opspilot.core.contract import (
+    AGENT_WORKFLOW,
+    SEND_MESSAGE,
+    WORKFLOW_TASK_TIMEOUT,
+    MessageReceipt,
+    RunRequest,
+    SearchAttribute,
+    Status,
+    UserMessage,
+)
 
 Operation: TypeAlias = WithStartWorkflowOperation[object, object]
 
@@ -33,6 +49,25 @@ class NotAccepted(Exception):
     def __init__(self, trouble: RPCError | None) -> None:
         super().__init__()
         self.trouble = trouble
+
+
+def starting(session: str, request: RunRequest, task_queue: str, summary: str) -> Operation:
+    """What starts a run of this session unless one is open. Good for one call."""
+    attributes = [
+        SearchAttributePair(SearchAttributeKey.for_keyword(SearchAttribute.STATUS), Status.RUNNING.value),
+        SearchAttributePair(SearchAttributeKey.for_keyword(SearchAttribute.USER), request.user.id[:255]),
+    ]
+    return WithStartWorkflowOperation(
+        AGENT_WORKFLOW,
+        request,
+        id=session,
+        task_queue=task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        task_timeout=WORKFLOW_TASK_TIMEOUT,
+        search_attributes=TypedSearchAttributes(attributes),
+        static_summary=summary,
+    )
 
 
 async def send(

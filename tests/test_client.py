@@ -296,6 +296,58 @@ async def test_an_accepted_answer_returns_its_receipt(pilot: OpsPilot, temporal:
     assert (await pilot.answer("talk", REPLY)).message == "Accepted, being checked."
 
 
+# ---------------------------------------------------------------- saying something instead
+
+
+def ask_people(journal: SqlJournal, *interrupts: str) -> None:
+    for name in interrupts:
+        data = {"interrupt": name, "kind": "confirm_risky", "tool": "x", "digest": f"shown {name}", "arguments": {}}
+        write(journal, "r1", (name, Kind.INTERRUPT_OPENED, data))
+
+
+async def test_what_is_said_instead_is_sent_first_and_then_all_that_is_open_is_rejected_with_it_from_the_end(
+    pilot: OpsPilot, temporal: FakeTemporal, journal: SqlJournal
+) -> None:
+    begin(journal)
+    ask_people(journal, "1.2#0", "1.10#0", "1.9#1")
+    temporal.outcomes = [MessageReceipt(1), *[AnswerReceipt("Accepted.")] * 3]
+
+    asked = await pilot.ask_instead("No, staging.", "talk")
+
+    message, *rejections = [sent for sent, _ in temporal.sent]
+    assert (message.id, message.text) == (asked.message_id, "No, staging.")
+    assert [(each.interrupt, each.action, each.comment, each.digest) for each in rejections] == [
+        (name, AnswerAction.REJECT, "No, staging.", f"shown {name}") for name in ("1.10#0", "1.9#1", "1.2#0")
+    ]
+    assert len({each.id for each in rejections}) == 3
+
+
+async def test_a_long_text_is_cut_where_it_is_the_comment_and_a_faster_answer_of_somebody_else_is_no_failure(
+    pilot: OpsPilot, temporal: FakeTemporal, journal: SqlJournal
+) -> None:
+    begin(journal)
+    ask_people(journal, "1.1#0", "1.2#0")
+    refused = update_failed("AnswerRefused", "Question 1.2#0 is not open (any more).")
+    temporal.outcomes = [MessageReceipt(1), refused, AnswerReceipt("Accepted.")]
+
+    await pilot.ask_instead("x" * 50_000, "talk")
+
+    message, *rejections = [sent for sent, _ in temporal.sent]
+    assert len(message.text) == 50_000
+    assert [len(each.comment) for each in rejections] == [client_module.COMMENT_CHARACTERS] * 2
+
+
+async def test_where_nothing_is_open_there_is_nothing_to_say_something_instead_of(
+    pilot: OpsPilot, temporal: FakeTemporal, journal: SqlJournal
+) -> None:
+    begin(journal)
+
+    with pytest.raises(UsageError, match="Session talk waits for nobody"):
+        await pilot.ask_instead("No.", "talk")
+
+    assert temporal.sent == []
+
+
 # ---------------------------------------------------------------- following
 
 

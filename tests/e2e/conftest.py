@@ -24,7 +24,7 @@ from opspilot.models.scripted import Script
 from opspilot.models.scripted_server import ScriptedServer
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ("look", "nap", "fail", "restart", "place")
+TOOLS = ("look", "nap", "fail", "restart", "place", "wipe")
 SECONDS = 40.0
 
 
@@ -100,10 +100,10 @@ class AtTerminal:
         # A read may end in the middle of a character.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
-    def until(self, text: str) -> str:
-        """Read until the screen has shown this; returns everything that it has shown."""
+    def until(self, text: str, after: str = "") -> str:
+        """Read until the screen has shown this, behind something else; returns everything that it has shown."""
         deadline = time.monotonic() + SECONDS
-        while text not in self.shown:
+        while text not in (self.shown.partition(after)[2] if after else self.shown):
             assert time.monotonic() < deadline, f"{text!r} did not come; there was: {self.shown}"
             if not self._read():
                 raise AssertionError(f"It ended without {text!r}: {self.shown}")
@@ -153,6 +153,8 @@ def running_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         model = f'[model]\nprovider = "openai"\nname = "scripted"\nbase_url = "{server.url}"\n'
         model += '[models.tiny]\nname = "tiny-1"\n'
         rules = '[[policy.rules]]\nname = "asks-itself"\ntool = "place"\nverdict = "run"\n'
+        rules += '[[policy.rules]]\nname = "two-people"\ntool = "wipe"\nverdict = "confirm"\nrole = "approver"\n'
+        rules += 'quorum = 2\nrisk = "high"\nexpire_after = "1d"\n'
         budget = "[budget]\nsession_tokens = 100000\n"
         (folder / "opspilot.toml").write_text(f'state_dir = "state"\n{model}{tools}{rules}{budget}')
         environment = {**os.environ, "LOGNAME": "dana", "PYTHONWARNINGS": "error", "COLUMNS": "100"}
@@ -161,7 +163,8 @@ def running_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         try:
             yield Desk(folder, server, environment)
         finally:
-            for mark in (f"opspilot-state={state}", f"--db-filename={state / 'temporal.db'}"):
+            marks = (f"opspilot-web={state}", f"opspilot-state={state}", f"--db-filename={state / 'temporal.db'}")
+            for mark in marks:
                 for process in stack.find(mark, 0):
                     process.kill()
 

@@ -1,4 +1,4 @@
-"""Tools for tests of the command line: two that read, one that fails, one to agree to, and one that asks by itself."""
+"""Tools for tests of the command line: two that read, one that fails, two to agree to, and one that asks by itself."""
 
 import time
 
@@ -41,3 +41,9 @@ def place(item: str, environment: str = "") -> str | Interrupt:
         return f"placed {item} in {environment}"
     options = {"environment": ["staging", "production"]}
     return Interrupt(InterruptType.PARAMS_REQUIRED, "Where?", {"fields": ["environment"], "options": options})
+
+
+@tool(effect="write")
+def wipe(table: str, rows: int = 0) -> str:
+    """Empty a table when two people agree."""
+    return f"wiped {table}"

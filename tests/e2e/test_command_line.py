@@ -273,11 +273,11 @@ def test_without_a_terminal_a_waiting_run_says_how_to_answer_and_goes_on_when_it
 
     assert asked.status == 4
     assert f"starter.py answer {session} --approve | --reject" in asked.err
-    assert (
-        desk.run("answer", session).out
-        == '1.1 restart service="db": Restarting db drops open requests. (confirm_risky)\n'
-    )
-    assert desk.run("answer", session, "--approve").out == "Taken; the run goes on.\n"
+    listed = desk.run("answer", session).out.split("\n")
+    assert listed[0] == '1.1 restart service="db": Restarting db drops open requests. (confirm_risky)'
+    assert listed[1] == "    rule unmatched-write · medium risk"
+    assert listed[2].startswith("    asked by dana ")
+    assert desk.run("answer", session, "--approve").out == "Approved; the run goes on.\n"
     watched = desk.run("watch", session)
     assert watched.status == 0
     assert "Done." in watched.out

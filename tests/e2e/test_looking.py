@@ -85,7 +85,8 @@ def test_sessions_are_filtered_by_state_person_time_and_text(desk: Desk) -> None
     assert (wrong.status, wrong.err.startswith("'soon' is no time")) == (2, True)
     with desk.at_terminal("sessions", "--waiting", "--text", "of filtering") as person:
         assert person.end() == 0
-        assert "held waits for a person: 1.1 restart" in person.shown
+        assert re.search(r"held +\d+ s +medium risk +anybody +1.1 restart", person.shown), person.shown
+        assert "starter.py answer SESSION" in person.shown
 
 
 def test_limits_of_one_question_are_options(desk: Desk) -> None:
