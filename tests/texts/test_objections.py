@@ -24,10 +24,8 @@ def sentences() -> Iterator[str]:
     """Literal texts that end like a sentence, with a figure where something is filled in."""
     for name in WHERE:
         tree = ast.parse((ROOT / name).read_text(encoding="utf-8"))
-        documentation = {
-            ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)
-        }
         inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        inner |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             said = ""
             if isinstance(node, ast.JoinedStr):
