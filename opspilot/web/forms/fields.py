@@ -281,7 +281,7 @@ def _fits(value: Json, rule: Schema, root: Schema) -> bool:
 def _fits_line(value: Json, kind: Kind | None) -> bool:
     match kind:
         case Kind.TEXT:
-            return isinstance(value, str) and value == value.strip() != "" and not _has_invisible(value + "\n")
+            return isinstance(value, str) and value == value.strip() != "" and value.isprintable()
         case Kind.INTEGER | Kind.NUMBER:
             return isinstance(value, int | float) and not isinstance(value, bool)
     return True

@@ -53,7 +53,7 @@ def _is_faulty(field: Field) -> bool:
 def _read(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | _Missing]:
     if field.kind is Kind.GROUP:
         return _read_group(field, posted)
-    raw = posted.get(field.name, "").replace("\r\n", "\n").replace("\r", "\n")
+    raw = _typed(field, posted)
     own = posted.get(field.name + OTHER, "").replace("\r\n", "\n").strip() if field.free else ""
     if own:
         return replace(field, raw=own), own
@@ -72,12 +72,12 @@ def _emptied(field: Field) -> tuple[Field, Json | _Missing]:
     """What there was has been taken away: nothing is left, if that can be."""
     if field.nullable:
         return field, None
-    if field.kind in {Kind.TEXT, Kind.LONG} and not field.raw:
-        return field, ""
     if field.required:
         return replace(field, fault=Fault.NEEDED), MISSING
     if len(field.path) > 1:
         return field, MISSING
+    if field.kind in {Kind.TEXT, Kind.LONG}:
+        return field, ""
     if field.has_default:
         return field, field.default
     # The arguments that are changed are laid over those that there are, so that none can be left out.
@@ -85,13 +85,20 @@ def _emptied(field: Field) -> tuple[Field, Json | _Missing]:
 
 
 def _read_group(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | _Missing]:
+    if not _is_touched(field, posted) and (field.known or not field.required):
+        return field, field.value if field.known else MISSING
     inner = read(field.fields, posted)
-    given = dict(inner.values)
-    nothing = not given and not (field.known and isinstance(field.value, Mapping))
-    if nothing and not field.required:
-        without_faults = tuple(replace(each, fault=None) for each in inner.fields)
-        return replace(field, fields=without_faults), field.value if field.known else MISSING
-    return replace(field, fields=inner.fields), given
+    return replace(field, fields=inner.fields), inner.values
+
+
+def _is_touched(field: Field, posted: Mapping[str, str]) -> bool:
+    if field.kind is Kind.GROUP:
+        return any(_is_touched(inner, posted) for inner in field.fields)
+    return _typed(field, posted) != field.raw
+
+
+def _typed(field: Field, posted: Mapping[str, str]) -> str:
+    return posted.get(field.name, "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _meant(field: Field, raw: str) -> Any:
