@@ -136,6 +136,7 @@ def _tools(settings: Settings, *, repair: bool) -> Iterator[Finding]:
     if not settings.tools:
         yield Finding("tools", ok=False, text=text("doctor.tools.none"), fix=text("doctor.tools.fix", file=FILE_NAME))
     place = ToolPlace(base=settings.base, state=settings.state_dir, journal=None)
+    always_there = set(build_registry({}, place)) - set(settings.tools)
     for name, table in settings.tools.items():
         try:
             built = build_registry({name: table}, place)
@@ -151,7 +152,9 @@ def _tools(settings: Settings, *, repair: bool) -> Iterator[Finding]:
         elif folder is not None and use == DOCUMENTS:
             yield _documents(name, folder, settings.state_dir, repair=repair)
         else:
-            effects = ", ".join(f"{tool.name} ({tool.effect})" for tool in built.values())
+            effects = ", ".join(
+                f"{tool.name} ({tool.effect})" for tool in built.values() if tool.name not in always_there
+            )
             source = folder or (use if use != name else None)
             where = text("doctor.tool.from", path=source) if source else ""
             yield Finding(f"tool {name}", ok=True, text=effects + where)

@@ -303,7 +303,7 @@ def test_several_open_questions_need_the_name_of_a_call(desk: Desk) -> None:
     session = session_of(desk.run("ask", "--local", "Place them"))
 
     unnamed = desk.run("answer", session, "--set", "environment=staging")
-    listed = desk.run("answer", session).out.count("\n")
+    listed = len(desk.run("answer", session, "--json").events)
 
     if listed > 1:
         assert unnamed.status == 2

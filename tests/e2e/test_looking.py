@@ -83,9 +83,10 @@ def test_sessions_are_filtered_by_state_person_time_and_text(desk: Desk) -> None
     assert found("--limit", "1") == ["free"]
     wrong = desk.run("sessions", "--since", "soon")
     assert (wrong.status, wrong.err.startswith("'soon' is no time")) == (2, True)
-    with desk.at_terminal("sessions", "--waiting", "--text", "of filtering") as person:
+    with desk.at_terminal("sessions", "--waiting", "--text", "of filtering", NO_COLOR="1") as person:
         assert person.end() == 0
-        assert re.search(r"held +\d+ s +medium risk +anybody +1.1 restart", person.shown), person.shown
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", person.shown)
+        assert re.search(r"held +\d+ s +medium risk +anybody +1.1 restart", shown), shown
         assert "starter.py answer SESSION" in person.shown
 
 
