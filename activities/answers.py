@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -10,7 +9,7 @@ from temporalio import activity
 
 from activities.failures import journal_failures
 from opspilot.core.approvals import Agreed, AskAgain, Counted, Judgement, OpenQuestion, Refused, Rejected, judge
-from opspilot.core.calls import INTERRUPT, canonical_json, digest, round_name
+from opspilot.core.calls import INTERRUPT, digest, is_json, round_name
 from opspilot.core.contract import AnswerJudged, JudgeAnswer
 from opspilot.core.entries import (
     Entry,
@@ -111,7 +110,7 @@ class AnswerActivities:
         name = INTERRUPT.fullmatch(answer.interrupt)
         if name is None:
             return self._ignored(session, run, answer, NO_SUCH_QUESTION)
-        if not _is_json(answer.values):
+        if not is_json(dict(answer.values)):
             return self._ignored(session, run, answer, "The values hold what JSON can't carry.")
         known = self._key is None
         if self._key is not None and answer.signature:
@@ -318,11 +317,3 @@ def _approval(case: Case, answer: Answer, opened: Entry | NewEntry, given: int) 
 def _in_key(theirs: str) -> str:
     """What somebody else named, fit to be part of a key: a database takes neither any length nor any character."""
     return theirs if PLAIN.fullmatch(theirs) else digest(theirs)
-
-
-def _is_json(values: Mapping[str, Json]) -> bool:
-    try:
-        canonical_json(dict(values)).encode()
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True

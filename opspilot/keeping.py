@@ -1,4 +1,4 @@
-"""Keeps the sensitive values of an answer in the journal, so that none of them goes through Temporal's history.
+"""Makes an answer ready to be sent. Its sensitive values are kept in the journal: none goes through Temporal's history.
 
 Knows which values those are by the question as the journal has it. The worker puts them back (`activities/answers.py`).
 """
@@ -6,7 +6,7 @@ Knows which values those are by the question as the journal has it. The worker p
 from dataclasses import replace
 from datetime import datetime
 
-from opspilot.core.calls import INTERRUPT
+from opspilot.core.calls import INTERRUPT, is_json
 from opspilot.core.contract import MAX_ANSWER_BYTES, json_bytes
 from opspilot.core.entries import Kind, NewEntry, answer_kept_key, interrupt_key
 from opspilot.core.errors import UsageError
@@ -21,10 +21,14 @@ __all__ = ["keep"]
 def keep(journal: Journal, session: str, run: str, answer: Answer, at: datetime) -> Answer:
     """The answer as it goes through Temporal: with a mask for each sensitive value, which the journal then has.
 
-    A mask that comes back, as from a form that was filled with what is shown, says that a value stays what it is.
-    Raises `UsageError` for an answer that is too long, `JournalError` when the values can't be kept.
+    It says that it was given `at` that moment. A mask that comes back, as from a form that was filled with what is
+    shown, says that a value stays what it is. Raises `UsageError` for an answer that is too long or not JSON,
+    `JournalError` when the values can't be kept.
     """
-    answer = replace(answer, values={name: value for name, value in answer.values.items() if value != MASK})
+    if not is_json([dict(answer.values), answer.comment]):
+        raise UsageError(text("objection.no_json"))
+    values = {name: value for name, value in answer.values.items() if value != MASK}
+    answer = replace(answer, values=values, said_at=at.timestamp())
     name = INTERRUPT.fullmatch(answer.interrupt)
     key = interrupt_key(run, name[1], int(name[2])) if name else ""
     question = journal.find(session, [key]).get(key)

@@ -114,7 +114,7 @@ class AgentWorkflow:
     )
     def answer(self, answer: Answer) -> contract.AnswerReceipt:
         """Take an answer; whether it is good is found out next."""
-        self._take(answer)
+        self._take(answer, _now())
         return contract.AnswerReceipt("Accepted, being checked.")
 
     @answer.validator
@@ -124,9 +124,9 @@ class AgentWorkflow:
 
     @workflow.signal(name=contract.ANSWER_SIGNAL, description="As the update `answer`, for when no worker is up.")
     def answer_signal(self, answer: Answer) -> None:
-        """The same door for callers that can't wait for a worker."""
+        """The same door for callers that can't wait for a worker; what they say in its absence counts as said then."""
         if door.has_room(self._state, answer):
-            self._take(answer)
+            self._take(answer, door.moment_of(answer, _now()))
 
     @workflow.signal(
         name=contract.STOP,
@@ -282,7 +282,7 @@ class AgentWorkflow:
                 AnswerActivities.judge, judge, **bounds.journal(f"answer to {answer.interrupt}")
             )
         )
-        self._apply(events.AnswerChecked(judged, _now()))
+        self._apply(events.AnswerChecked(answer, judged, _now()))
 
     async def _ask(self, until: float | None) -> None:
         questions = open_questions(self._state)
@@ -395,8 +395,8 @@ class AgentWorkflow:
     def _stopping(self) -> bool:
         return self._state.stop is StopReason.CANCELLED
 
-    def _take(self, answer: Answer) -> None:
-        self._apply(events.AnswerArrived(replace(answer, at=_now())))
+    def _take(self, answer: Answer, at: float) -> None:
+        self._apply(events.AnswerArrived(replace(answer, at=at)))
 
     def _sentence(self, reason: StopReason) -> str:
         return sentence(reason, extended(self._limits, self._state.grants), self._state.detail)
@@ -407,7 +407,7 @@ class AgentWorkflow:
         match decision:
             case decisions.Think(final=None):
                 return suggested or self._state.steps_here >= self._limits.continue_as_new_steps
-            case decisions.AskHuman():
+            case decisions.AskHuman() | decisions.JudgeAnswer():
                 return suggested
         return False
 

@@ -48,6 +48,15 @@ def has_room(state: RunState, answer: Answer) -> bool:
     return len(state.answers) < MAX_WAITING_ANSWERS and contract.json_bytes(answer) <= contract.MAX_ANSWER_BYTES
 
 
+def moment_of(answer: Answer, now: float) -> float:
+    """When an answer counts as given that may have waited for a worker: when its sender says, if that isn't to come.
+
+    Whoever backdates one that isn't signed gains nothing: it is refused when it is judged. Unless everybody is taken at
+    their word, in local mode.
+    """
+    return min(now, answer.said_at) if answer.said_at > 0 else now
+
+
 def _may_be_asked_soon(state: RunState, answer: Answer) -> bool:
     """The journal shows a question a moment before its activity returns; a digest proves that it was seen there."""
     call = state.open_under(answer.interrupt)

@@ -89,6 +89,15 @@ def decode_call(call: ProtocolCall) -> ExecutableCall:
     return ExecutableCall(call.id, call.name, call.arguments, value)
 
 
+def is_json(value: Json) -> bool:
+    """Whether JSON carries it from one process to another: no infinity, no half characters, no bottomless nesting."""
+    try:
+        canonical_json(value).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return not _is_too_deep(value)
+
+
 def _is_too_deep(value: Json) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):

@@ -84,8 +84,9 @@ class Unrun:
 
 @dataclass(frozen=True)
 class AnswerChecked:
-    """The first waiting answer was judged."""
+    """A waiting answer was judged."""
 
+    answer: Answer
     judged: AnswerJudged
     at: float = 0.0
 

@@ -69,8 +69,9 @@ class Answer:
     """A person's reply to one interrupt, named `<call>#<round>`. `id` makes a retried delivery the same answer.
 
     `digest` binds the answer to what was shown; empty: whatever is open under that name, as local callers may say.
-    `signature` is that of the server which authenticated the principal (`core/signatures.py`). `at` is set by the run
-    that receives the answer, in seconds since the epoch, whatever the sender says.
+    `signature` is that of the server which authenticated the principal (`core/signatures.py`). Moments are seconds
+    since the epoch: `said_at` is when it was given, by the clock of whoever sends it (0: nobody says), and `at` what
+    counts, set by the run whatever the sender says.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Answer:
     comment: str = ""
     digest: str = ""
     signature: str = ""
+    said_at: float = 0.0
     at: float = 0.0
 
 

@@ -49,11 +49,13 @@ from opspilot.core.state import CallState, Phase, RunState, Stage, with_call
 from opspilot.core.steps import end_step_when_settled, seconds_left, stop_when_out_of_time
 from opspilot.core.terms import Wait
 from opspilot.core.waiting import (
+    MANY_IGNORED,
     answer_arrived,
     answer_checked,
     asked_to_go_on,
     asks_at_limit,
     climbed,
+    first_given,
     time_passed,
     wait_for_people,
 )
@@ -92,9 +94,9 @@ def _decide_thinking(state: RunState, limits: Limits) -> Decision:
         return AskToGoOn(state.stop, state.limits_asked + 1)
     if state.open_limit_question is not None:
         return wait_for_people(state)
-    if state.answers:
-        # For questions that another answer has settled: who sent them is told.
-        return JudgeAnswer(state.answers[0], 0.0)
+    if (first := first_given(state)) is not None and state.ignored_now < MANY_IGNORED:
+        # For questions that another answer has settled: who sent them is told. A flood keeps no run from thinking.
+        return JudgeAnswer(first, 0.0)
     if state.stop is not None:
         if not state.steps_now:
             # A budget was used up before anything could be found out.

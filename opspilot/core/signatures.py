@@ -39,5 +39,6 @@ def _signature(answer: Answer, key: bytes, session: str, run: str) -> str:
         [who.id, who.name, list(who.roles), who.method],
         dict(answer.values),
         answer.comment,
+        answer.said_at,
     ]
     return hmac.new(key, canonical_json(said).encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from opspilot.core.contract import AnswerJudged
 from opspilot.core.decisions import AskHuman, Climb, JudgeAnswer
 from opspilot.core.events import AnswerArrived, AnswerChecked, AskedToGoOn, Climbed, TimePassed
-from opspilot.core.interrupts import AnswerAction
+from opspilot.core.interrupts import Answer, AnswerAction
 from opspilot.core.limits import AT_A_LIMIT, Limits, OnLimit, StopReason
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import CallState, LimitQuestion, RunState, Stage, with_call
@@ -35,13 +35,19 @@ def wait_for_people(state: RunState) -> Climb | JudgeAnswer | AskHuman:
     """What to do when only people can move the run on."""
     waits = [(wait.next_at, name, wait) for name, wait in state.waits.items() if wait.next_at is not None]
     until, interrupt, wait = min(waits, default=(None, "", None), key=lambda entry: entry[0])
-    horizon = state.answers[0].at if state.answers else state.clock
+    first = first_given(state)
+    horizon = state.clock if first is None else first.at
     if wait is not None and until is not None and until <= horizon:
         assert wait.next_rung is not None
         return Climb(interrupt, state.asking(interrupt), wait.next_rung)
-    if state.answers:
-        return JudgeAnswer(state.answers[0], PAUSE_SECONDS if state.ignored_now >= MANY_IGNORED else 0.0)
+    if first is not None:
+        return JudgeAnswer(first, PAUSE_SECONDS if state.ignored_now >= MANY_IGNORED else 0.0)
     return AskHuman(state.questions, state.open_limit_question, until)
+
+
+def first_given(state: RunState) -> Answer | None:
+    """The waiting answer that was given before the others: some wait for a worker before they arrive."""
+    return min(state.answers, key=lambda answer: answer.at, default=None)
 
 
 def answer_arrived(state: RunState, event: AnswerArrived, _: Limits) -> RunState:
@@ -56,9 +62,9 @@ def answer_arrived(state: RunState, event: AnswerArrived, _: Limits) -> RunState
 
 
 def answer_checked(state: RunState, event: AnswerChecked, limits: Limits) -> RunState:
-    """The first waiting answer settles its question, or not."""
-    answer, judged = state.answers[0], event.judged
-    state = replace(state, answers=state.answers[1:])
+    """A waiting answer settles its question, or not."""
+    answer, judged = event.answer, event.judged
+    state = replace(state, answers=tuple(waiting for waiting in state.answers if waiting != answer))
     if not judged.accepted:
         return state if judged.counted else replace(state, ignored_now=state.ignored_now + 1)
     question = state.open_limit_question

@@ -126,6 +126,7 @@ def test_a_signature_is_for_every_part_of_an_answer() -> None:
         replace(answer, values={"a": 1}),
         replace(answer, comment="."),
         replace(answer, digest=""),
+        replace(answer, said_at=7.0),
     ):
         assert not is_signed(part, KEY, SESSION, RUN)
     assert not is_signed(answer, KEY, SESSION, "run-2")

@@ -111,8 +111,10 @@ def answer(name: str, interrupt: str = "1.1#1", action: AnswerAction = AnswerAct
     return Answer(name, interrupt, action, ANN)
 
 
-def judged(action: AnswerAction = AnswerAction.APPROVE, code: ErrorCode | None = None, **more: Any) -> AnswerChecked:
-    return AnswerChecked(AnswerJudged(accepted=True, action=action, code=code, **more))
+def judged(
+    action: AnswerAction = AnswerAction.APPROVE, code: ErrorCode | None = None, of: Answer | None = None, **more: Any
+) -> AnswerChecked:
+    return AnswerChecked(of or answer("a1"), AnswerJudged(accepted=True, action=action, code=code, **more))
 
 
 def proposal(effect: Effect = Effect.READ, gate: Gate = Gate.RUN, code: ErrorCode | None = None) -> JudgedCall:

@@ -129,7 +129,7 @@ class Simulation:
         match decision:
             case decisions.Think(final=None):
                 return self.state.steps_here >= self.limits.continue_as_new_steps or self._tape.once_in(20)
-            case decisions.AskHuman():
+            case decisions.AskHuman() | decisions.JudgeAnswer():
                 return self._tape.once_in(10)
         return False
 
@@ -154,7 +154,7 @@ class Simulation:
             case decisions.JudgeAnswer(answer, after_seconds):
                 self._now += after_seconds
                 self._activity()
-                self._apply(events.AnswerChecked(self._judge(answer), self._now))
+                self._apply(events.AnswerChecked(answer, self._judge(answer), self._now))
             case decisions.AskHuman(until=until):
                 self._await_people(until)
             case decisions.AskToGoOn():
@@ -182,9 +182,18 @@ class Simulation:
         while not self.state.answers and not self._stopping:
             if until is not None and (self._now >= until or self._tape.once_in(3)):
                 self._now = max(self._now, until)
+                if self._tape.once_in(4):
+                    self._be_away()
                 self._apply(events.TimePassed(self._now))
                 return
             self._meanwhile() if self._tape.once_in(2) else self._answer_well()
+
+    def _be_away(self) -> None:
+        """No worker is up for a while: what people say meanwhile arrives at once, in any order, when one is back."""
+        self._now += 400.0
+        for _ in range(self._tape.pick(1, 2, 3)):
+            said_at = self._now - self._tape.pick(0.0, 150.0, 450.0)
+            self._answer_well(said_at) if self._tape.once_in(2) else self._answer_somehow(said_at)
 
     def _climb(self, climb: decisions.Climb) -> None:
         self._activity()
@@ -376,16 +385,16 @@ class Simulation:
             self._note(What.SAID, name=name)
         self._apply(events.MessageArrived(QueuedMessage(name, "text")))
 
-    def _answer_well(self) -> None:
+    def _answer_well(self, at: float | None = None) -> None:
         """The first open question, answered properly."""
         name, *_ = self.state.waits
         action = self._tape.pick(AnswerAction.REJECT, AnswerAction.APPROVE, AnswerAction.PROVIDE)
-        self._send(Answer(self._new_id(), name, action, ANN, digest=self.state.shown(name) or ""))
+        self._send(Answer(self._new_id(), name, action, ANN, digest=self.state.shown(name) or ""), at)
 
-    def _answer_somehow(self) -> None:
+    def _answer_somehow(self, at: float | None = None) -> None:
         """Maybe forged, for another question, for something else, or sent twice."""
         if self._used_answers and self._tape.once_in(5):
-            self._send(self._tape.pick(*reversed(self._used_answers)))
+            self._send(self._tape.pick(*reversed(self._used_answers)), at)
             return
         asked = [*self.state.waits, *reversed(self._questions), "9.9#1"]
         self._send(
@@ -396,12 +405,13 @@ class Simulation:
                 principal=ANN,
                 digest=self._tape.pick("", "", "", "for something else"),
                 comment=self._tape.pick("", "", "", "forged"),
-            )
+            ),
+            at,
         )
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: Answer, at: float | None) -> None:
         self._used_answers.append(answer)
-        self._apply(events.AnswerArrived(replace(answer, at=self._now)))
+        self._apply(events.AnswerArrived(replace(answer, at=self._now if at is None else at)))
 
     def _new_id(self) -> str:
         self._ids += 1

@@ -43,7 +43,11 @@ REFUSED = ModelAnswered(
 
 def said(action: AnswerAction = AnswerAction.APPROVE, nth: int = 1, at: float = 1000.0) -> list[Event]:
     """A person's answer, and that it was good."""
-    return [AnswerArrived(replace(answer(f"a{nth}", f"limit#{nth}", action), at=at)), judged(action)]
+    said = replace(answer(f"a{nth}", f"limit#{nth}", action), at=at)
+    return [AnswerArrived(said), judged(action, of=said)]
+
+
+LATE = AnswerArrived(replace(answer("late", "limit#1"), at=1300.0))
 
 
 def at(reason: StopReason, steps: int = 3, **more: Any) -> RunState:
@@ -82,6 +86,20 @@ ROWS = [
         "judge a1",
         {},
         id="but an answer that came in time is judged before that, however late it is",
+    ),
+    pytest.param(
+        at(MAX_STEPS),
+        [OPENED, LATE, *said(at=1099.0)[:1], TimePassed(1300.0)],
+        "judge a1",
+        {},
+        id="also one that comes behind another that was too late",
+    ),
+    pytest.param(
+        at(MAX_STEPS),
+        [OPENED, LATE, *said(at=1099.0), TimePassed(1300.0)],
+        "judge late",
+        {"stop": None},
+        id="of which each is taken off the queue when it has been judged",
     ),
     pytest.param(at(MAX_STEPS), [OPENED, StopRequested()], "close cancelled", {}, id="a stop ends it at once"),
     pytest.param(

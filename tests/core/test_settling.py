@@ -130,14 +130,14 @@ ROWS = [
     ),
     pytest.param(
         settling("W?", answers=(answer("a1"),)),
-        [AnswerChecked(AnswerJudged(accepted=False, action=AnswerAction.APPROVE))],
+        [AnswerChecked(answer("a1"), AnswerJudged(accepted=False, action=AnswerAction.APPROVE))],
         "ask 1",
         {"answers": ()},
         id="an answer that is not good leaves the question open",
     ),
     pytest.param(
         settling("W?", answers=(answer("a1", "1.9#1"),)),
-        [judged()],
+        [judged(of=answer("a1", "1.9#1"))],
         "ask 1",
         {},
         id="an answer to something else settles nothing",
@@ -196,9 +196,10 @@ def test_what_an_event_makes_of_a_run(
     ],
 )
 def test_which_round_an_agreed_call_runs_in(*, asked_in: int, action: AnswerAction, round_: int) -> None:
-    state = settling("W?", answers=(answer("a1", f"1.1#{asked_in}"),))
+    said = answer("a1", f"1.1#{asked_in}")
+    state = settling("W?", answers=(said,))
     state = replace(state, calls=(replace(state.calls[0], round=asked_in),))
-    state = apply(state, judged(action, digest="edited", summary="look edited"), LIMITS)
+    state = apply(state, judged(action, of=said, digest="edited", summary="look edited"), LIMITS)
     (call,) = state.calls
     assert (call.round, call.digest, call.summary) == (round_, "edited", "look edited")
 
@@ -206,6 +207,6 @@ def test_which_round_an_agreed_call_runs_in(*, asked_in: int, action: AnswerActi
 def test_a_held_call_whose_tool_asks_too_has_two_questions() -> None:
     state = apply(THINKING, reply(proposal(Effect.WRITE, Gate.CONFIRM)), LIMITS)
     first = state.interrupt(state.calls[0])
-    state = apply(apply(state, AnswerArrived(answer("a1", first)), LIMITS), judged(), LIMITS)
+    state = apply(apply(state, AnswerArrived(answer("a1", first)), LIMITS), judged(of=answer("a1", first)), LIMITS)
     state = apply(state, asked(1), LIMITS)
     assert state.interrupt(state.calls[0]) != first

@@ -1,5 +1,6 @@
 """A run that needs people waits for as long as they take, on time that is moved on by hand, and goes on from there."""
 
+import asyncio
 import itertools
 import uuid
 from collections.abc import Awaitable, Callable
@@ -8,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 from temporalio.testing import TimeSkipper
 
 from opspilot.client import OpsPilot
 from opspilot.core.calls import Gate
+from opspilot.core.contract import ANSWER_SIGNAL
 from opspilot.core.entries import Kind
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
@@ -208,6 +211,32 @@ async def test_a_worker_that_is_away_all_night_finds_the_answer_when_it_is_back(
         result = await desk.result(asked)
     assert (result.stop_reason, desk.done) == (StopReason.ANSWERED, ["change db"])
     assert len(desk.entries(asked.session, Kind.INTERRUPT_ANSWERED)) == 1
+    paired(desk, asked.session)
+
+
+@pytest.mark.parametrize("hours", [23, 25])
+async def test_what_was_said_in_time_while_no_worker_was_up_counts_and_what_was_said_too_late_does_not(
+    make_desk: MakeDesk, clock: TimeSkipper, hours: int
+) -> None:
+    desk = make_desk(confirm(EXPIRE))
+    async with desk.worker(CHANGE):
+        asked = await desk.ask()
+        await desk.waiting(asked.session)
+    question = desk.journal.open_interrupts(asked.session)[0]
+    handle = desk.handle(asked.session)
+    skipping = asyncio.create_task(clock.fast_forward(handle, 30 * HOUR))
+    # The run's time is up, and nobody is there to notice.
+    while (await handle.fetch_history()).events[-1].event_type != EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED:
+        await asyncio.sleep(0.02)
+    said_at = question.opened_at.timestamp() + hours * HOUR
+    for id_, action, at in (("late", REJECT, said_at + 2 * HOUR), ("in-the-night", APPROVE, said_at)):
+        answer = Answer(id_, "1.1#0", action, ANN, digest=question.digest, said_at=at)
+        await handle.signal(ANSWER_SIGNAL, answer)
+    async with desk.worker(CHANGE):
+        await desk.result(asked)
+    skipping.cancel()
+    assert desk.done == (["change db"] if hours < 24 else [])
+    assert len(desk.entries(asked.session, Kind.INTERRUPT_EXPIRED)) == (0 if hours < 24 else 1)
     paired(desk, asked.session)
 
 
