@@ -3,6 +3,7 @@
 Pure: what is open and what policy says is given. Whether the person is who they say has been found out before.
 """
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -98,7 +99,7 @@ def _approved(question: OpenQuestion, answer: Answer) -> Judgement:
         return Refused("An approval is for what is shown; other values are given as an edit.")
     if why := _may_not_agree(question.terms, question.roles, question.requester, answer.principal):
         return Refused(why)
-    if answer.principal.id in question.approvals:
+    if any(same_person(answer.principal.id, who) for who in question.approvals):
         return Refused("You have agreed already; somebody else has to agree as well.")
     approvals = (*question.approvals, answer.principal.id)
     if len(approvals) < question.terms.quorum:
@@ -137,9 +138,18 @@ def _provided(question: OpenQuestion, answer: Answer, verdict_on: Callable[[Mapp
 def _may_not_agree(terms: Terms, roles: tuple[str, ...], requester: str, who: Principal) -> str:
     if not _has_role(roles, who):
         return _needs_role(roles)
-    if terms.not_requester and who.id == requester:
+    if terms.not_requester and same_person(who.id, requester):
         return "Who asked for this may not agree to it; somebody else has to."
     return ""
+
+
+def same_person(one: str, other: str) -> bool:
+    """Whether two ids are one person's: some ways of signing in take `Alice` for `alice` and hand on what was typed."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(id_: str) -> str:
+    return unicodedata.normalize("NFKC", id_).casefold().strip()
 
 
 def _has_role(roles: tuple[str, ...], who: Principal) -> bool:

@@ -12,6 +12,7 @@ from opspilot.core.limits import StopReason
 from opspilot.core.loop import apply, decide
 from opspilot.core.observations import ErrorCode
 from opspilot.core.state import Repeats, RunState
+from opspilot.core.waiting import MANY_IGNORED
 from tests.core.builders import (
     LIMITS,
     M1,
@@ -25,6 +26,8 @@ from tests.core.builders import (
     settling,
     words,
 )
+
+EARLY = AnswerArrived(replace(answer("a1"), digest="of something shown"))
 
 ROWS = [
     # settling
@@ -172,6 +175,16 @@ ROWS = [
     ),
     pytest.param(
         settling("W", answers=(answer("a1"),)), [ended()], "think 2", {"answers": ()}, id="answers end with their step"
+    ),
+    pytest.param(
+        replace(THINKING, ignored_now=MANY_IGNORED - 1), [EARLY], "judge a1", {}, id="one that may have been overtaken"
+    ),
+    pytest.param(
+        replace(THINKING, ignored_now=MANY_IGNORED),
+        [EARLY],
+        "think 1",
+        {},
+        id="a flood of them keeps nobody from thinking",
     ),
 ]
 
