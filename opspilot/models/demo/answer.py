@@ -29,6 +29,10 @@ def write_answer(case: Case) -> str:
         return _cannot(case, sheet)
     write_lead(case, sheet)
     led = bool(sheet.text)
+    span = case.question.span
+    unheard = span is not None and bool(case.filed) and not _span_applied(case)
+    if led and span and unheard:
+        sheet.write("time_ignored", own={"span": span.said})
     for need in _all_needs(case):
         sheet.gap()
         if need.kind is Kind.LOGS:
@@ -39,7 +43,7 @@ def write_answer(case: Case) -> str:
         sheet.write("nothing_known")
     else:
         _side_by_side(case, sheet)
-    _not_found(case, sheet)
+    _not_found(case, sheet, unheard=unheard and not led)
     return sheet.text
 
 
@@ -131,7 +135,7 @@ def _side_by_side(case: Case, sheet: Sheet) -> None:
         sheet.write("nothing_shared")
 
 
-def _not_found(case: Case, sheet: Sheet) -> None:
+def _not_found(case: Case, sheet: Sheet, *, unheard: bool) -> None:
     """What failed or came back empty and was not made good by a later call."""
     found = any(filed.call.useful for filed in case.filed)
     lines = Sheet((filed.call for filed in case.filed), chinese=sheet.chinese)
@@ -148,7 +152,7 @@ def _not_found(case: Case, sheet: Sheet) -> None:
                 for note in call.findings.notes:
                     lines.write("note", text=note)
     span = case.question.span
-    if span and case.filed and not _span_applied(case):
+    if span and unheard:
         lines.write("time_ignored", own={"span": span.said})
     if lines.text:
         sheet.gap()

@@ -60,7 +60,7 @@ ACTIONS: MappingProxyType[str, tuple[frozenset[str], tuple[str, ...]]] = Mapping
         "delete": (listed("delete remove purge drop erase wipe truncate"), ("删除", "清除", "移除")),
         "scale": (listed("scale resize rescale"), ("扩容", "缩容", "伸缩")),
         "stop": (
-            listed("stop shutdown halt kill terminate suspend pause disable"),
+            listed("stop shutdown halt kill terminate suspend pause disable cancel abort"),
             ("停止", "停掉", "停用", "下线"),
         ),
         "start": (listed("start launch boot resume enable"), ("启动", "开启", "启用")),
@@ -68,7 +68,7 @@ ACTIONS: MappingProxyType[str, tuple[frozenset[str], tuple[str, ...]]] = Mapping
         "rollback": (listed("rollback revert undo"), ("回滚", "回退")),
         "create": (listed("create add open file raise provision"), ("创建", "新建", "新增")),
         "update": (
-            listed("update change set edit modify patch rename rotate move"),
+            listed("update change set edit modify patch rename rotate move assign reassign transfer escalate reroute"),
             ("修改", "更新", "设置", "更改"),
         ),
         "send": (listed("send notify page post publish email dispatch"), ("发送", "通知")),
@@ -77,7 +77,10 @@ ACTIONS: MappingProxyType[str, tuple[frozenset[str], tuple[str, ...]]] = Mapping
             listed("drain cordon evict isolate quarantine block ban lock"),
             ("隔离", "封禁", "排空", "锁定"),
         ),
-        "run": (listed("run execute trigger invoke apply write"), ("执行", "触发", "运行")),
+        "run": (
+            listed("run execute trigger invoke apply write retry rerun resubmit requeue reprocess replay resend"),
+            ("执行", "触发", "运行", "重试", "重跑", "重发"),
+        ),
     }
 )
 """What changes the world: by the first word of a tool's name or description, and as an order in a question."""

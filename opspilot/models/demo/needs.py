@@ -4,6 +4,7 @@ Sorts tools into kinds by what they are about. Decides nothing about arguments o
 """
 
 import re
+from dataclasses import replace
 
 from opspilot.models.demo.glossary import ACTIONS, READING
 from opspilot.models.demo.inquiry.aims import read_sought
@@ -11,7 +12,7 @@ from opspilot.models.demo.inquiry.ranking import among, asks_data
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.orders import order_verbs
-from opspilot.models.demo.question import Question, happened
+from opspilot.models.demo.question import Question, happened, read_question
 from opspilot.models.demo.searches import Need, data_tools, log_needs
 from opspilot.models.demo.suiting import question_stems
 from opspilot.models.demo.toolbox import Role, ToolCard, first_sentence
@@ -38,6 +39,8 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     acting = _acting(question, by_kind[Kind.ACT])
     if not acting and (about := _about_data(question, tools)):
         return (Need(Kind.DATA, about),)
+    if not acting and by_kind[Kind.DOCS] and (data_part := _data_before_advice(question, tools)):
+        return (data_part, Need(Kind.DOCS, by_kind[Kind.DOCS]))
     wanted = _wanted(question, act=bool(acting))
     if not acting and _names_one(question, by_kind[Kind.DOCS]):
         wanted.add(Kind.DOCS)
@@ -61,16 +64,17 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     needs += [Need(Kind.OTHER, (tool,), (), n) for n, tool in enumerate(others[: 2 if not needs else 1])]
     if by_kind[Kind.CATALOG] and (Kind.CATALOG in wanted or _takes_names(question, needs)):
         needs.insert(0, Need(Kind.CATALOG, by_kind[Kind.CATALOG], aside=Kind.CATALOG not in wanted))
-    return tuple(needs) or _last_resort(question, by_kind)
+    return tuple(needs) or _last_resort(question, by_kind) or (() if acting else _spoken_of(question, tools))
 
 
 def _about_data(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:
     """The tools for a question that rows of data answer; none for advice, and for logs that are searched by text."""
     sought = among(read_sought(question.text), tools)
     asks = sought.whole or bool(sought.names)
+    logged = bool(question.ideas & {Idea.LOGS, Idea.ERRORS, Idea.ALERT})
     related = Idea.DEPENDS in question.ideas and any(kind_of(tool) is Kind.CATALOG for tool in tools)
     advised = related or Idea.DOCS in question.ideas or (Idea.ADVICE in question.ideas and not asks)
-    if advised or asks_how(question) or question.of_relatives or Idea.COMPARE in question.ideas:
+    if advised or asks_how(question) or question.of_relatives or (Idea.COMPARE in question.ideas and logged):
         return ()
     ranked = asks_data(sought, tools)
     if not ranked or _searches_text(ranked[0][0]):
@@ -80,6 +84,26 @@ def _about_data(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCa
     if ranked[0][1] < _SPEAKS_OF_IT and any(_searches_text(tool) for tool, _ in ranked):
         return ()
     return tuple(tool for tool, _ in ranked)
+
+
+_CLAUSES = re.compile(r"(?i)[，。？?！;；]\s*|,?\s+and (?=what|how)|,\s+(?=what|how)|，?(?:并且?|同时|顺便)")
+
+
+def _spoken_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...]:
+    """What no kind of question is, but a tool speaks of."""
+    rows = asks_data(among(read_sought(question.text), tools), tools)
+    return (Need(Kind.DATA, tuple(tool for tool, _ in rows)),) if rows and rows[0][1] >= _SPEAKS_OF_IT else ()
+
+
+def _data_before_advice(question: Question, tools: tuple[ToolCard, ...]) -> Need | None:
+    """The first half of "which … most, and what does the manual say to do": a question about data of its own."""
+    clauses = [clause for clause in _CLAUSES.split(question.text) if clause.strip()]
+    if len(clauses) < 2 or not read_sought(clauses[0]).whole:
+        return None
+    first, after = (replace(question, text=text, ideas=read_question(text).ideas) for text in clauses[:2])
+    advised = bool(after.ideas & {Idea.DOCS, Idea.ADVICE}) or asks_how(after) or "to do" in after.text
+    about = _about_data(first, tools) if advised and not first.ideas & {Idea.LOGS, Idea.DOCS} else ()
+    return Need(Kind.DATA, about, (clauses[0],)) if about else None
 
 
 _SPEAKS_OF_IT = 1.5

@@ -129,7 +129,9 @@ _RELATIVES = re.compile(
 
 COMPARING = re.compile(
     r"(?i)\b(?:more|fewer|less|worse|better|busier|slower)\b.*\bor\b|\bor\b.*\b(?:more|fewer|worse|busier)\b"
-    r"|\bversus\b|\bvs\b|\bdifference between\b|(?:和|与|跟|还是).*(?:哪个|哪一个|谁)?.*更|哪个.{0,12}更(?:多|少|大|高)"
+    r"|\bversus\b|\bvs\b|\bdifference between\b"
+    r"|\bcompare\b(?! (?:it|them|this|that|these|those)\b).*\b(?:and|with|to)\b"
+    r"|(?:对比|比较)(?:一下)?.*(?:和|与|跟)|(?:和|与|跟|还是).*(?:哪个|哪一个|谁)?.*更|哪个.{0,12}更(?:多|少|大|高)"
 )
 _STARTING = re.compile(
     r"(?i)\bwhen (?:did|was|were|has|have)\b.*\b(?:start|begin|began|begun|started|first|set in|appear)\b"

@@ -322,6 +322,17 @@ _PLURAL = re.compile(r"(?<!s)s$")
 """`restart_requests` lists what was asked for, unless its description begins with a deed."""
 
 
+def _must_justify(spec: ToolSpec) -> bool:
+    """Must a call give its reason? Nobody has to give one for reading."""
+    required = spec.input_schema.get("required")
+    names = (
+        {word for name in required if isinstance(name, str) for word in parts(name)}
+        if isinstance(required, list)
+        else set()
+    )
+    return bool(names & {"reason", "justification"}) and not {"code", "filter"} & names
+
+
 def _acts(spec: ToolSpec) -> bool:
     """Does the tool change something? Said by the first verb of its name, else by that of its description."""
     words = parts(spec.name)
@@ -330,8 +341,12 @@ def _acts(spec: ToolSpec) -> bool:
     verb = next((word for word in words if word in READING or word in ACTION_WORDS), "")
     if verb in READING or (verb in VAGUE_ACTIONS and READING & set(words)):
         return False
-    described = parts(" ".join(spec.description.split()[:1]))
-    deed = {form for word in described for form in (word, word.removesuffix("s"), word.removesuffix("es"))}
+    if _must_justify(spec):
+        return True
+    described = parts(" ".join(spec.description.split()[:2]))
+    vague = bool(set(described[:1]) & VAGUE_ACTIONS) and not set(described[1:]) & DETERMINERS
+    deed = {form for word in described[:1] for form in (word, word.removesuffix("s"), word.removesuffix("es"))}
+    deed = set() if vague else deed
     if verb and words[0] == verb and words[-1] != verb and _PLURAL.search(words[-1]) and not deed & ACTION_WORDS:
         return False
     if verb and words[0] == verb:

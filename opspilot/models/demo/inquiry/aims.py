@@ -4,7 +4,7 @@ Reads the question alone. Owns the words of asking in English and Chinese; knows
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from opspilot.models.demo.inquiry.terms import Term, terms_of
@@ -81,6 +81,7 @@ _CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种�
 _QUANTITY = "钱|内存|空间|磁盘|流量|费用|成本|时间|天|小时|分钟|秒|钟|存储|容量|带宽|电|%|的?(?:CPU|cpu)"
 _COUNTING = re.compile(
     r"(?i)\bhow many\b|\bhow often\b|\bnumber of\b|\bcount (?:of|the)\b"
+    r"|\b(?:is|are) (?:there )?any\b|有没有(?!人)"
     rf"|(?<!百分之)多少\s*[{_CLASSIFIERS}]|几\s*[{_CLASSIFIERS}]"
     rf"|(?<!百分之)多少(?!{_QUANTITY})\s*[A-Za-z\u4e00-\u9fff]|的?数量|总数"
 )
@@ -88,8 +89,17 @@ _SUMMING = re.compile(
     r"(?i)\b(?:total|altogether|overall|in all|sum of|combined)\b|总共|一共|合计|总计|总[费成花金用耗]|总和"
 )
 _MEANING = re.compile(r"(?i)\b(?:average|mean)\b|平均")
-_MOST = re.compile(r"(?i)\b(?:most|busiest|noisiest|most often|highest number)\b|最多|最频繁|最常|最忙")
+_MOST = re.compile(
+    r"(?i)\b(?:most|busiest|noisiest|most often|highest number|"
+    r"(?:main|commonest|usual|predominant) (?=\w+ ?\w* (?:of|for|why)\b))"
+    r"|最多|最频繁|最常|最忙|最?主要的?(?=原因|问题|类型|来源)"
+)
 _LEAST = re.compile(r"(?i)\b(?:fewest|least)\b|最少")
+_GOOD = (
+    r"(?:(?:on-?time|success|hit|pass|availab|uptime|health|satisf|accura|complet|score|rating|coverage|yield|compliance)\w*"
+    r"|准时|准点|成功|命中|通过|可用|健康|满意|准确|完成|评分|得分|覆盖|良率|达标)"
+)
+"""What is better the more there is of it: the worst of it is the least."""
 _SUPERLATIVES: tuple[tuple[re.Pattern[str], Measure, bool], ...] = tuple(
     (re.compile(f"(?i){pattern}"), measure, largest)
     for pattern, measure, largest in (
@@ -117,12 +127,14 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], Measure, bool], ...] = tuple(
             Measure.TIME,
             False,
         ),
+        (rf"(?:\bworst\b|最差).*?{_GOOD}|{_GOOD}[^，。,.]*?(?:\bworst\b|最差)", Measure.ANY, False),
         (
             r"\b(?:highest|greatest|hottest|fullest|peak|max(?:imum)?|worst|top)\b|最高|峰值|最大值|最严重|最满|最热|最差",
             Measure.ANY,
             True,
         ),
-        (r"\b(?:lowest|min(?:imum)?|emptiest|coldest)\b|最低|最小值|最冷|最空", Measure.ANY, False),
+        (rf"(?:\bbest\b|最好).*?{_GOOD}|{_GOOD}[^，。,.]*?(?:\bbest\b|最好)", Measure.ANY, True),
+        (r"\b(?:lowest|min(?:imum)?|emptiest|coldest|best)\b|最低|最小值|最冷|最空|最好", Measure.ANY, False),
     )
 )
 _WANTS: tuple[tuple[Want, re.Pattern[str]], ...] = (
@@ -149,7 +161,9 @@ _WANTS: tuple[tuple[Want, re.Pattern[str]], ...] = (
     ),
 )
 _WHICH = re.compile(
-    r"(?i)\b(?:which|what|whose|per|each|every)\b(?! (?:is|are|was|were|did|does|do|has|have|went|happened)\b)"
+    r"(?i)\b(?:which|what|whose|per|each|every|(?:most )?(?:common(?:est)?|frequent|usual)|main)\b"
+    r"(?! (?:is|are|was|were|did|does|do|has|have|went|happened)\b)"
+    r"|最常见的?|最常|最频繁的?|主要的?|最[多少]的(?=[^是，。？]{1,8}是)"
     r"|哪一?[个台条张种次家位款类份项只辆间些]|哪几[个台条张种次家位]|哪|(?<!为)什么(?!时候|时间|人)|每[个台条]|各[个]?|按"
 )
 _OF_WHICH = re.compile(r"(?i)\bwhat (?:is|are|was|were) (?:the )?")
@@ -210,13 +224,17 @@ def read_sought(text: str) -> Sought:
         aims.append(Aim.SUM)
     elif _MEANING.search(timeless) and Aim.COUNT not in aims:
         aims.append(Aim.MEAN)
+    dimension = _dimension(timeless, terms)
+    compound = {term: _modifier(term) for term in dimension[:-1] if not term.text.isascii()}
+    terms = tuple(compound.get(term, term) for term in terms)
+    dimension = tuple(compound.get(term, term) for term in dimension)
     return Sought(
         text,
         is_chinese(text),
         terms,
         tuple(aims) or (Aim.FIELD,),
         frozenset(want for want, pattern in _WANTS if pattern.search(timeless)),
-        _dimension(timeless, terms),
+        dimension,
         measure,
         largest,
         _many(timeless),
@@ -224,6 +242,15 @@ def read_sought(text: str) -> Sought:
         span,
         read_month(text),
     )
+
+
+_WHOLE_NOUN = ("最", "主要")
+"""What stands between one of these and 是 is a noun, of two words maybe; after 哪个 the second one is a verb."""
+
+
+def _modifier(term: Term) -> Term:
+    """The first half of a compound such as 失败代码: a "failure code", not a code that has failed."""
+    return replace(term, joined=True)
 
 
 def _many(text: str) -> int:
@@ -241,7 +268,7 @@ def _dimension(text: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:
         for term in terms:
             if term.at < at:
                 continue
-            verb = kept and not kept[-1].text.isascii() and not term.text.isascii()
+            verb = kept and not (kept[-1].text.isascii() or term.text.isascii() or found[0].startswith(_WHOLE_NOUN))
             if text[at : term.at].strip(" 个台") or len(kept) > 2 or verb:
                 break
             kept.append(term)

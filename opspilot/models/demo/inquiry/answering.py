@@ -72,6 +72,14 @@ def told(
     return Part(Aim.FIELD, rows, fields, quoted=True)
 
 
+def besides(rows: tuple[Row, ...], sought: Sought) -> tuple[str, ...]:
+    """Fields of these rows that hold what is asked about them in passing: "the longest delay, and why"."""
+    wanted = [_WANTED[want] - {"status"} for want in (Want.WHY, Want.WHO, Want.WHERE) if want in sought.wants]
+    names = dict.fromkeys(name for row in rows for name, value in row.fields.items() if value)
+    found = (next((name for name in names if set(parts(name.rpartition(".")[2])) & words), "") for words in wanted)
+    return tuple(filter(None, found))
+
+
 _SENTENCE = 4
 
 

@@ -70,7 +70,7 @@ def _about_this(reading: Reading, sought: Sought, tools: tuple[ToolCard, ...]) -
 
 def sought_of(case: Case, need: Need) -> Sought:
     """The case's question, read as one about data, with what the results so far call the things that it names."""
-    sought = among(read_sought(case.question.text), case.tools)
+    sought = among(read_sought(need.texts[0] if need.texts else case.question.text), case.tools)
     aliases: dict[Term, frozenset[str]] = {}
     for source in sources_of(case.calls(need), case.tools):
         for grid in source.grids:

@@ -36,7 +36,8 @@ def choose(grid: Grid, sought: Sought, without: Iterable[Term] = ()) -> Choice:
     by: list[str] = []
     named_by: set[str] = set()
     terms = sorted(
-        (term for term in sought.terms if term not in skipped), key=lambda term: (not term.name, -len(term.text))
+        (term for term in sought.terms if term not in skipped and not term.joined),
+        key=lambda term: (not term.name, -len(term.text)),
     )
     for term in terms:
         if term in met:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from opspilot.core.messages import Json
 from opspilot.models.demo.findings import JsonNumber, scalar
@@ -61,7 +62,10 @@ def _object(
     elif (
         not depth
         and _is_thing(node)
-        and not any(isinstance(v, list) and v and isinstance(v[0], dict) for v in node.values())
+        and (
+            not any(isinstance(v, list) and v and isinstance(v[0], dict) for v in node.values())
+            or any(last(name) in IDS | NAMES for name in _plain(node))
+        )
     ):
         yield Grid((Row(_flat(node)),), key, above, single=True)
     for name, value in node.items():
@@ -96,7 +100,8 @@ def _list(
             own = {f"{singular(key)}.{n}" if n in above else n: v for n, v in row.fields.items()}
             for name, value in item.items():
                 if isinstance(value, list) and value and isinstance(value[0], dict | list) and not _pairs_of(value):
-                    yield from _walk(value, name, {**above, **own}, (), depth + 1)
+                    inside = _walk(value, name, {**above, **own}, (), depth + 1)
+                    yield from (_of_parent(grid, singular(key), item) for grid in inside)
     elif not items and (parents or key):
         yield Grid((), key, above, total)
     elif items and all(isinstance(item, list) for item in items):
@@ -107,6 +112,14 @@ def _list(
         alone = depth <= 1 and not set(parts(key)) & _HEADERS and len(parents[0] if parents else ()) <= 2
         if spoken or alone:
             yield Grid(tuple(_line(t) if spoken else Row({"name": t}) for t in texts), key, above, total, lines=spoken)
+
+
+def _of_parent(grid: Grid, key: str, parent: Mapping[str, Json]) -> Grid:
+    """The inner rows, each with what the thing around them is called first: the version of a release's notes."""
+    name, value = next(iter(_plain(parent).items()), ("", ""))
+    if not name or not key or grid.counts or grid.lines or any(f"{key}.{name}" in row.fields for row in grid.rows):
+        return grid
+    return replace(grid, rows=tuple(Row({**row.fields, f"{key}.{name}": value}) for row in grid.rows))
 
 
 _PLACED = re.compile(r"(?P<source>[^\s:]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)[:\s-]\s*(?P<text>.+)")

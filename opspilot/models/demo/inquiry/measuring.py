@@ -16,7 +16,7 @@ from opspilot.models.demo.inquiry.rows import ENVELOPES, Grid, Row, is_moment, l
 from opspilot.models.demo.inquiry.terms import Term, word_stems
 from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.measures import UNITS, Measure
-from opspilot.models.demo.words import parts
+from opspilot.models.demo.words import parts, singular
 
 _MARKS = listed("id line row pos port pid uid code no number year page index key version offset lineno zip phone")
 
@@ -139,7 +139,7 @@ def dimension_field(grid: Grid, sought: Sought, source: Source) -> str:
     own = word_stems(grid.key if len(grid.key) > 1 and not set(parts(grid.key)) <= ENVELOPES else source.tool.name)
     scored: list[tuple[float, int, str]] = []
     if terms and all(term.forms & own for term in terms):
-        return grid.naming
+        return _repeated(grid, terms) or grid.naming
     terms = tuple(term for term in terms if not term.forms & own)
     for at, name in enumerate(grid.names):
         values = [row.fields[name] for row in grid.rows if row.fields.get(name)]
@@ -162,6 +162,17 @@ def dimension_field(grid: Grid, sought: Sought, source: Source) -> str:
     if best[0] < _OWN_FIELD and len(terms) < len(sought.dimension):
         return grid.naming
     return best[2]
+
+
+def _repeated(grid: Grid, terms: Iterable[Term]) -> str:
+    """A field beside the rows' own name that is called so and whose values come again: who a report is about."""
+    for name in grid.names:
+        values = [row.fields[name] for row in grid.rows if row.fields.get(name)]
+        called = word_stems(last(name)) | word_stems(singular(last(name)))
+        texts = bool(values) and all(quantity(value) is None and not is_moment(value) for value in values)
+        if name != grid.naming and texts and len(set(values)) < len(values) and all(t.forms & called for t in terms):
+            return name
+    return ""
 
 
 _CLOCKS = listed("time timestamp ts epoch at")

@@ -19,8 +19,12 @@ def among(sought: Sought, tools: tuple[ToolCard, ...]) -> Sought:
     spoken = word_stems(" ".join(texts))
 
     def plain(term: Term) -> Term:
-        common = term.name and term.text.isalpha() and bool(term.forms & spoken)
-        return replace(term, name=False) if common else term
+        if not term.name:
+            return term
+        if "-" in term.text and term.text.replace("-", "").isalpha() and term.text.islower():
+            forms = word_stems(term.text)
+            return replace(term, name=False, forms=forms) if forms <= spoken else term
+        return replace(term, name=False) if term.text.isalpha() and term.forms & spoken else term
 
     return replace(
         sought,

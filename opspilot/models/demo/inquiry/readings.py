@@ -6,7 +6,7 @@ Chooses among what the parts offer; makes no calls and writes no text.
 from dataclasses import dataclass, replace
 
 from opspilot.models.demo.inquiry.aims import Aim, Sought, Want
-from opspilot.models.demo.inquiry.answering import spoken, told
+from opspilot.models.demo.inquiry.answering import besides, spoken, told
 from opspilot.models.demo.inquiry.choosing import Choice, choose
 from opspilot.models.demo.inquiry.measuring import Part, compare, count, extreme, most, together
 from opspilot.models.demo.inquiry.paging import Source, turns
@@ -135,7 +135,8 @@ def _part_for(aim: Aim, grid: Grid, choice: Choice, left: list[Term], sought: So
     if aim is Aim.MOST:
         return most(grid, choice, left, sought, source)
     if aim is Aim.EXTREME:
-        return extreme(grid, choice.rows, left, sought, source)
+        best = extreme(grid, choice.rows, left, sought, source)
+        return replace(best, fields=tuple(dict.fromkeys((*best.fields, *besides(best.rows, sought))))) if best else None
     if aim in {Aim.SUM, Aim.MEAN}:
         return together(aim, grid, choice.rows, left, sought) or told(grid, choice, left, sought, source, asked=asked)
     return told(grid, choice, left, sought, source, asked=asked)

@@ -191,7 +191,7 @@ def says(value: str, sought: Sought, tool: ToolCard | None = None) -> bool:
     telling = (
         term
         for term in sought.terms
-        if not (term.denied or _only_tells_when(term, value))
+        if not (term.denied or term.joined or _only_tells_when(term, value))
         and not (term.forms & topic and term.text.lower() != value.lower())
     )
     said = frozenset(form for term in telling for form in term.forms)
@@ -284,7 +284,9 @@ def _name_for(parameter: Parameter, tool: ToolCard, sought: Sought, used: set[Te
             or (not term.name and term.forms & vocabulary)
         ):
             continue
-        if not term.name and (term.forms & sought.spoken or _has_digits(parameter)):
+        if _has_digits(parameter) and not any(character.isdigit() for character in term.text):
+            continue
+        if not term.name and term.forms & sought.spoken:
             continue
         if allowed(parameter, term.text) is None or (parameter.pattern and not _fits(parameter, term.text)):
             continue

@@ -17,6 +17,7 @@ class Term:
     """One word that carries meaning. `forms`: stems of what it may be called; `kin`: of what stands for the same.
 
     `name`: it looks like the name or the value of something. `denied`: "not ready", 未就绪. `at`: where it stands.
+    `joined`: only a part of the noun that follows, and no state.
     """
 
     text: str
@@ -25,6 +26,7 @@ class Term:
     name: bool = False
     denied: bool = False
     at: int = 0
+    joined: bool = False
 
     def meets(self, stems: frozenset[str]) -> float:
         """How well it fits words with these stems: 1 for its own, less for its kin's, 0 for none."""
