@@ -28,7 +28,7 @@ from opspilot.core.messages import Usage
 from opspilot.core.state import RunState
 from opspilot.core.terms import RungKind
 from workflows import bounds, door
-from workflows.details import details, open_questions, run_status
+from workflows.details import details, open_questions, run_status, waiting_for
 from workflows.failing import failure
 from workflows.telling import Telling
 
@@ -288,7 +288,7 @@ class AgentWorkflow:
         questions = open_questions(self._state)
         attributes: list[SearchAttributeUpdate[Any]] = [
             STATUS.value_set(contract.Status.WAITING.value),
-            WAITING_FOR.value_set(sorted({(question.tool or "limit")[:100] for question in questions})),
+            WAITING_FOR.value_set(waiting_for(questions)),
         ]
         expiries = [question.expires_at for question in questions if question.expires_at is not None]
         due = [DUE_AT.value_set(datetime.fromtimestamp(min(expiries), UTC))] if expiries else []

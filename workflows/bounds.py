@@ -38,13 +38,13 @@ def journal(summary: str) -> Bounds:
         start_to_close_timeout=timedelta(seconds=60),
         schedule_to_close_timeout=timedelta(days=1),
         retry_policy=RetryPolicy(initial_interval=timedelta(milliseconds=500), maximum_interval=timedelta(seconds=10)),
-        summary=summary,
+        summary=summary[:200],
     )
 
 
 def settle(call: CallState, *, at_once: bool) -> Bounds:
     """Finding out what became of a call. Of a run that is stopped a tool is asked for a moment only."""
-    options = journal(f"what became of {call.summary}"[:200])
+    options = journal(f"what became of {call.summary}")
     if at_once:
         options["start_to_close_timeout"] = GRACE + timedelta(seconds=1)
     return options

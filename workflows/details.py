@@ -1,9 +1,14 @@
 """What a run says of itself: its status, and a few lines of Markdown for Temporal's web console."""
 
+from collections.abc import Iterable
+
 from temporalio import workflow
 
 from opspilot.core import contract, decisions
 from opspilot.core.state import CallState, Phase, RunState
+
+WAITING_FOR_BYTES = 2000
+"""Temporal's limit for the value of one search attribute is 2,048 by default."""
 
 DOING: dict[type, str] = {
     decisions.AwaitMessage: "waiting for a first message",
@@ -38,6 +43,18 @@ def open_questions(state: RunState) -> tuple[contract.OpenQuestion, ...]:
         contract.OpenQuestion(name, tools.get(name, ""), state.shown(name) or "", wait.expires_at)
         for name, wait in state.waits.items()
     )
+
+
+def waiting_for(questions: Iterable[contract.OpenQuestion]) -> list[str]:
+    """What the questions are about, by name: as many as a search attribute holds. Temporal fails a run with more."""
+    names: list[str] = []
+    bytes_left = WAITING_FOR_BYTES
+    for name in sorted({(question.tool or "limit")[:100] for question in questions}):
+        # Quotes and a comma.
+        bytes_left -= len(name.encode()) + 3
+        if bytes_left >= 0:
+            names.append(name)
+    return names
 
 
 def details(session: str, state: RunState, decision: decisions.Decision) -> str:
