@@ -79,14 +79,17 @@ class ToolActivities:
         proposed, ended = recorded_call(self._journal, session, order.run, order.call, order.round)
         if ended is not None:
             return ended
-        questions = [answered_key(order.run, round_name(order.call, nth)) for nth in range(order.round)]
-        found = self._journal.find(session, [started_key(order.run), *questions])
+        rounds = range(order.round)
+        asked = [interrupt_key(order.run, order.call, nth) for nth in rounds]
+        answered = [answered_key(order.run, round_name(order.call, nth)) for nth in rounds]
+        found = self._journal.find(session, [started_key(order.run), *asked, *answered])
         started = found.get(started_key(order.run))
         if started is None:
             raise JournalBehind("The journal does not know that this run started.")
-        answers = [found[key] for key in questions if key in found]
+        answers = [found[key] for key in answered if key in found]
         arguments = answers[-1].data["arguments"] if answers else proposed.data["arguments"]
-        if proposed.data["gate"] == Gate.CONFIRM and not answers:
+        waits = any(question in found and answer not in found for question, answer in zip(asked, answered, strict=True))
+        if waits or (proposed.data["gate"] == Gate.CONFIRM and not answers):
             raise JournalConflict(f"Call {order.call} needs a person's agreement and has none; nothing was run.")
         if digest(arguments) != order.digest:
             raise JournalConflict(

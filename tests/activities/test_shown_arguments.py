@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from opspilot.core.calls import digest
+from opspilot.core.calls import Gate, digest
 from opspilot.core.entries import Kind
 from opspilot.core.interrupts import AnswerAction, Principal
-from opspilot.core.policy import Policy
+from opspilot.core.policy import Policy, Rule
 from opspilot.core.sensitive import masked
+from opspilot.core.terms import Terms
 from opspilot.tools.registry import Registry
 from opspilot.tools.runtime import ToolRuntime
 from opspilot.tools.spec import tool
@@ -64,6 +65,20 @@ async def test_a_held_call_that_nobody_agreed_to_never_runs(desk: Desk) -> None:
     with pytest.raises(Exception, match="needs a person's agreement"):
         await desk.act()
     assert desk.done == []
+
+
+async def test_an_edit_that_is_asked_about_anew_never_runs_before_that_is_answered(tmp_path: Path) -> None:
+    two_people = Policy((Rule("two", Gate.CONFIRM, terms=Terms(quorum=2)),))
+    desk = Desk(tmp_path, policy=two_people)
+    await desk.propose(call("change", name="x"))
+    edited = await desk.judge(AnswerAction.PROVIDE, "1.1#0", principal=ENGINEER, values={"name": "y"})
+    assert edited.asked is not None
+    with pytest.raises(Exception, match="needs a person's agreement"):
+        await desk.act(round_=2, digest=edited.digest)
+    assert desk.done == []
+    agreed = await desk.judge(AnswerAction.APPROVE, "1.1#1", "a-2", principal=Principal("boss"))
+    await desk.act(round_=2, digest=agreed.digest)
+    assert desk.done == ["change y"]
 
 
 async def test_an_edit_is_shown_whole_to_whoever_has_to_agree_next(tmp_path: Path) -> None:
