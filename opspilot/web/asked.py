@@ -130,6 +130,16 @@ class Card:
         return text("ui.waits.role", roles=roles)
 
     @property
+    def looks(self) -> str:
+        """How it looks to this person, in a word: with it on the page, nothing has to be replaced."""
+        return f"{self.version}-{self.allowed}"
+
+    @property
+    def allowed(self) -> str:
+        """What they may say, in a word."""
+        return "".join(action.value[0] for action in self.answers) or "-"
+
+    @property
     def version(self) -> str:
         """Changes whenever the card would look different to the same person, but for the time."""
         row = self.question

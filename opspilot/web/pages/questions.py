@@ -6,6 +6,7 @@ A browser without scripts is led on to what the journal says of it; with htmx th
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -174,5 +175,9 @@ def _shown(
     review: Review | None = None,
     fields: tuple[Field, ...] | None = None,
 ) -> Response:
-    template = "_question.html" if is_partial(request) else "question.html"
-    return page(request, template, status=status, card=asked, notice=notice, review=review, fields=fields)
+    values: dict[str, Any] = {"card": asked, "notice": notice, "review": review, "fields": fields}
+    if not is_partial(request):
+        return page(request, "question.html", status=status, **values)
+    # By name: the card that this was sent from may have been replaced meanwhile, since others see what happened, too.
+    where = {"HX-Retarget": f"#{asked.id}"}
+    return page(request, "_question.html", status=status, headers=where, **values)

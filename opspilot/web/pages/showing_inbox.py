@@ -3,6 +3,7 @@
 So whatever somebody has typed or unfolded in one question stays while others come and go.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from opspilot.core.interrupts import Principal
@@ -27,13 +28,7 @@ class Seen:
     def of(cls, shown: Card) -> "Seen":
         """A card on the page."""
         row = shown.question
-        answers = "".join(action.value[0] for action in shown.answers) or "-"
-        return cls(row.session, row.run, row.interrupt, shown.version, answers)
-
-    def is_of(self, shown: Card) -> bool:
-        """Whether it is of the same question."""
-        row = shown.question
-        return (self.session, self.run, self.interrupt) == (row.session, row.run, row.interrupt)
+        return cls(row.session, row.run, row.interrupt, shown.version, shown.allowed)
 
 
 def told_of(seen: list[Seen]) -> str:
@@ -51,13 +46,14 @@ def seen_in(told: str) -> list[Seen]:
 class Update:
     """`settled` and `redone` replace their cards; of `restated` only what is said of it is replaced.
 
-    `added` are new, each with the card that it comes before, or None at the end. `known` is what the page shows then.
+    `added` are new, neighbours together, each time with the card that they come before, or None at the end. `known` is
+    what the page shows then.
     """
 
     settled: tuple[Card, ...]
     redone: tuple[Card, ...]
     restated: tuple[Card, ...]
-    added: tuple[tuple[Card, Card | None], ...]
+    added: tuple[tuple[tuple[Card, ...], Card | None], ...]
     known: list[Seen]
 
     @property
@@ -98,15 +94,16 @@ class Inbox:
             ],
         )
 
-    def _added(self, before: dict[tuple[str, str, str], Seen]) -> list[tuple[Card, Card | None]]:
-        """From the end, so that the card that each comes before is there already."""
-        added: list[tuple[Card, Card | None]] = []
-        following: Card | None = None
-        for each in reversed(self.cards):
+    def _added(self, before: dict[tuple[str, str, str], Seen]) -> Iterator[tuple[tuple[Card, ...], Card | None]]:
+        together: list[Card] = []
+        for each in self.cards:
             if (each.question.session, each.question.run, each.question.interrupt) not in before:
-                added.append((each, following))
-            following = each
-        return added
+                together.append(each)
+            elif together:
+                yield tuple(together), each
+                together = []
+        if together:
+            yield tuple(together), None
 
 
 def _found(journal: SqlJournal, seen: Seen, who: Principal) -> Card | None:

@@ -210,6 +210,7 @@ class Timeline:
         self.last = entry.seq
         parts: list[Part] = []
         run = next((each for each in reversed(self.runs) if each.name == entry.run), None)
+        is_new = run is None
         if run is None:
             run = Run(f"r{len(self.runs) + 1}", entry.run)
             self.runs.append(run)
@@ -218,8 +219,8 @@ class Timeline:
             parts += self._apply[entry.kind](run, entry)
         elif entry.kind in SHOWN_NOTICES:
             parts.append(self._item(run, Notice(f"{run.id}-n{entry.seq}", entry)))
-        # What is in a part that is new, too, is there with it.
-        return [part for at, part in enumerate(parts) if part.parent or not _is_within(part, parts[:at])]
+        # A run that is new has everything in it.
+        return parts[:1] if is_new else parts
 
     def takes(self, draft: Draft) -> bool:
         """Whether this is the latest of what is being written: not of an attempt that was given up, nor said by now."""
@@ -237,7 +238,7 @@ class Timeline:
     def _started(self, run: Run, entry: Entry) -> list[Part]:
         run.started = entry
         run.limits = limits_of(entry.data)
-        return [Part(run)]
+        return []
 
     def _message(self, run: Run, entry: Entry) -> list[Part]:
         run.end = None
@@ -340,10 +341,6 @@ def _of(run: Run, call: str | None) -> Call | None:
 
 def _asked(run: Run, entry: Entry) -> Question | None:
     return next((each for each in reversed(run.questions) if each.interrupt == entry.data.get("interrupt")), None)
-
-
-def _is_within(part: Part, before: list[Part]) -> bool:
-    return any(part.view is each.view for each in before)
 
 
 def arguments_of(call: Call) -> Json:
