@@ -30,7 +30,7 @@ from opspilot.core.messages import Json
 from opspilot.core.observations import SENTENCES, ErrorCode, Observation
 from opspilot.core.outcomes import asked, result_entry
 from opspilot.core.ports import Journal, Tools
-from opspilot.core.sensitive import has_mask, in_answer, mask
+from opspilot.core.sensitive import has_mask, in_answer, mask, unmasked
 from opspilot.core.signatures import is_signed
 from opspilot.core.terms import terms_of
 from opspilot.core.verdicts import MUST_AGREE, Asking, interrupt_data
@@ -42,6 +42,7 @@ UNSIGNED = "unsigned"
 
 NO_SUCH_QUESTION = "There is no such question in this run."
 SETTLED = "This question is settled already."
+NOT_KEPT = "The sensitive values that it speaks of were not kept for it."
 
 
 @dataclass(frozen=True)
@@ -119,10 +120,14 @@ class AnswerActivities:
                 return self._ignored(session, run, answer, "Its signature is not that of this answer to this question.")
         whole = self._whole(session, run, answer)
         if whole is None:
-            return self._ignored(session, run, answer, "The sensitive values that it speaks of were not kept for it.")
+            return self._ignored(session, run, answer, NOT_KEPT)
         found = self._case(session, run, whole, name[1], int(name[2]))
         if not isinstance(found, Case):
             return found
+        whole = replace(whole, values=unmasked(dict(whole.values), found.arguments))
+        if has_mask(dict(whole.values)):
+            return self._ignored(session, run, answer, NOT_KEPT)
+        found = replace(found, answer=whole)
         judgement = judge(
             found.question,
             whole,

@@ -8,6 +8,7 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TypeAlias
 
 from opspilot.core.entries import Entry, Kind
@@ -48,6 +49,19 @@ def has_mask(value: Json) -> bool:
             return True
         waiting += part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ()
     return False
+
+
+def unmasked(value: Json, before: Json) -> Json:
+    """A copy in which each `MASK` is what stands in its place in `before`, if anything does: it stays what it was."""
+    if value == MASK and before is not None:
+        return before
+    if isinstance(value, Mapping):
+        known = before if isinstance(before, Mapping) else {}
+        return {name: unmasked(item, known.get(name)) for name, item in value.items()}
+    if isinstance(value, list):
+        listed = before if isinstance(before, list) else []
+        return [unmasked(item, old) for item, old in zip_longest(value, listed[: len(value)])]
+    return value
 
 
 def texts(value: Json, places: Iterable[str]) -> list[str]:
