@@ -9,7 +9,6 @@ import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, TypeVar
@@ -173,7 +172,8 @@ class OpsPilot:
     ) -> Asked:
         """Say something in place of answering: it is sent, then all that is open is rejected with it as the comment.
 
-        In this order the model reads both in one step. Raises as `ask` does, and `UsageError` when nothing is open.
+        In this order the model reads both in one step. Raises as `ask` does, `UsageError` when nothing is open, and as
+        `answer` does when what is open may not be rejected: the message is kept until that is settled.
         """
         waiting = await self.questions(session)
         if not waiting:
@@ -187,9 +187,13 @@ class OpsPilot:
             rejection = Answer(
                 id_, question.interrupt, AnswerAction.REJECT, self._principal, {}, comment, question.digest
             )
-            with suppress(UsageError):
-                # Somebody else was faster; the message is read all the same.
+            try:
                 await self.answer(session, rejection)
+            except UsageError:
+                still = [(each.run, each.interrupt) for each in await self.questions(session)]
+                # Unless somebody else was faster, the run goes on waiting, and the message with it.
+                if (question.run, question.interrupt) in still:
+                    raise
         return asked
 
     async def answer(self, session: str, answer: Answer) -> AnswerReceipt:

@@ -327,14 +327,30 @@ async def test_a_long_text_is_cut_where_it_is_the_comment_and_a_faster_answer_of
 ) -> None:
     begin(journal)
     ask_people(journal, "1.1#0", "1.2#0")
-    refused = update_failed("AnswerRefused", "Question 1.2#0 is not open (any more).")
-    temporal.outcomes = [MessageReceipt(1), refused, AnswerReceipt("Accepted.")]
+
+    async def too_late() -> Exception:
+        settled = {"interrupt": "1.2#0", "answer_id": "theirs", "action": "approve", "by": "ann"}
+        write(journal, "r1", ("1.2#0/answered", Kind.INTERRUPT_ANSWERED, settled))
+        return update_failed("AnswerRefused", "Question 1.2#0 is not open (any more).")
+
+    temporal.outcomes = [MessageReceipt(1), too_late, AnswerReceipt("Accepted.")]
 
     await pilot.ask_instead("x" * 50_000, "talk")
 
     message, *rejections = [sent for sent, _ in temporal.sent]
     assert len(message.text) == 50_000
     assert [len(each.comment) for each in rejections] == [client_module.COMMENT_CHARACTERS] * 2
+
+
+async def test_when_what_is_open_may_not_be_rejected_whoever_says_something_instead_is_told(
+    pilot: OpsPilot, temporal: FakeTemporal, journal: SqlJournal
+) -> None:
+    begin(journal)
+    ask_people(journal, "1.1#0")
+    temporal.outcomes = [MessageReceipt(1), update_failed("AnswerRefused", "Too many answers are being checked.")]
+
+    with pytest.raises(UsageError, match="Too many answers"):
+        await pilot.ask_instead("No.", "talk")
 
 
 async def test_where_nothing_is_open_there_is_nothing_to_say_something_instead_of(
