@@ -113,4 +113,6 @@ CHINESE_OVERVIEW: dict[str, str] = {
     "ui.api.method": "方法",
     "ui.api.path": "路径",
     "ui.api.does": "用途",
+    "web.agui.payload": "看不懂对 {interrupt} 的回答：payload 应当形如 {wanted}。",
+    "web.agui.unknown": "这个会话里没有问题 {interrupt}，或者它所属的运行已结束。",
 }

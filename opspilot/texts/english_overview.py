@@ -115,4 +115,6 @@ ENGLISH_OVERVIEW: dict[str, str] = {
     "ui.api.method": "Method",
     "ui.api.path": "Path",
     "ui.api.does": "What it does",
+    "web.agui.payload": "The answer to {interrupt} can't be understood: its payload has to be like {wanted}.",
+    "web.agui.unknown": "There is no question {interrupt} in this thread, or its run is over.",
 }

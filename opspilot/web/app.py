@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from opspilot.core.errors import OpsPilotError
+from opspilot.web.agui import route as agui
 from opspilot.web.api import answers, interrupts, me, numbers, runs, sessions, stream
 from opspilot.web.backend import Backend
 from opspilot.web.pages import PAGES
@@ -56,6 +57,7 @@ def create_app(backend: Backend, people: People, *, hosts: Collection[str] = ())
     app.state.hosts = hosts
     for router in API:
         app.include_router(router, prefix="/api")
+    app.include_router(agui.router)
     app.include_router(people.way.routes())
     for router in PAGES:
         app.include_router(router, include_in_schema=False, dependencies=[Depends(count_waiting)])

@@ -17,6 +17,9 @@ log = structlog.stdlib.get_logger("web")
 
 MOST_BODY_BYTES = 1024 * 1024
 """A question may have 256 KiB; as JSON with every character escaped it is still smaller than this."""
+MOST_CONVERSATION_BYTES = 16 * 1024 * 1024
+"""Of a request that repeats the whole conversation, as that protocol wants it."""
+REPEATING = frozenset({"/agui"})
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
@@ -84,9 +87,10 @@ class Protection:
 
 
 def _bounded(scope: Scope, receive: Receive) -> Receive:
+    most = MOST_CONVERSATION_BYTES if scope["path"] in REPEATING else MOST_BODY_BYTES
     declared = Headers(scope=scope).get("content-length", "")
-    if declared.isdecimal() and int(declared) > MOST_BODY_BYTES:
-        raise _too_large()
+    if declared.isdecimal() and int(declared) > most:
+        raise _too_large(most)
     read = 0
 
     async def bounded() -> Message:
@@ -94,12 +98,12 @@ def _bounded(scope: Scope, receive: Receive) -> Receive:
         message = await receive()
         if message["type"] == "http.request":
             read += len(message.get("body", b""))
-            if read > MOST_BODY_BYTES:
-                raise _too_large()
+            if read > most:
+                raise _too_large(most)
         return message
 
     return bounded
 
 
-def _too_large() -> Refused:
-    return Refused(413, "too_large", text("web.too_large", most=f"{MOST_BODY_BYTES:,}"), {"Connection": "close"})
+def _too_large(most: int) -> Refused:
+    return Refused(413, "too_large", text("web.too_large", most=f"{most:,}"), {"Connection": "close"})

@@ -5,7 +5,7 @@ A browser that wants a page gets a page, everybody else JSON. Nobody is shown a 
 
 import structlog
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -62,7 +62,7 @@ def refused_of(error: Exception) -> Refused:
         case OpsPilotError():
             return _ours(error)
         case RequestValidationError():
-            return Refused(422, "not_understood", text("web.not_understood", what=_first_fault(error)))
+            return not_understood(error)
         case HTTPException(__cause__=Refused() as cause):
             # What is raised while a body is read reaches us wrapped.
             return cause
@@ -116,6 +116,8 @@ def _lead_to_sign_in(request: Request) -> Response:
     )
 
 
-def _first_fault(error: RequestValidationError) -> str:
+def not_understood(error: RequestValidationError | ValidationError) -> Refused:
+    """What the first fault of a request is."""
     fault = error.errors()[0]
-    return f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
+    what = f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
+    return Refused(422, "not_understood", text("web.not_understood", what=what))
