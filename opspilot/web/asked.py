@@ -130,13 +130,8 @@ class Card:
         return text("ui.waits.role", roles=roles)
 
     @property
-    def looks(self) -> str:
-        """How it looks to this person, in a word: with it on the page, nothing has to be replaced."""
-        return f"{self.version}-{self.allowed}"
-
-    @property
     def allowed(self) -> str:
-        """What they may say, in a word."""
+        """What they may say, in a word: a card with another word has to be replaced."""
         return "".join(action.value[0] for action in self.answers) or "-"
 
     @property

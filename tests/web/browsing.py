@@ -10,7 +10,9 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 from temporalio.client import Client
 
+from opspilot.access.tokens import Tokens
 from opspilot.core.policy import RUN_ANYTHING, Policy
+from opspilot.journal.store import SqlJournal
 from opspilot.sections.web import WebSettings
 from opspilot.temporal import connect
 from opspilot.tools.spec import Tool
@@ -23,7 +25,59 @@ from tests.web.serving import serving
 from tests.web.stand import KEY, Stand
 
 
-class Front(Stand):
+class Visited:
+    """Something served at `url`, in which `tokens` sign people in."""
+
+    url: str
+    tokens: Tokens
+
+    async def visit(
+        self, new_page: NewPage, name: str, *roles: str, path: str = "/", url: str = "", **options: Any
+    ) -> Page:
+        """A page of somebody who has just signed in, in a browser of their own, through `url` if that leads here."""
+        options.setdefault("locale", "en-US")
+        page, here = await new_page(**options), url or self.url
+        token = await asyncio.to_thread(self.tokens.add, name, roles)
+        await page.goto(f"{here}/sign-in")
+        await page.locator("#token").fill(token)
+        await page.locator("main button").click()
+        await page.wait_for_url(f"{here}/")
+        if path != "/":
+            await page.goto(here + path)
+        return page
+
+
+class Look(Visited):
+    """`async with Look(folder) as look`: a journal that a test writes, and a server of it; there is no Temporal."""
+
+    def __init__(self, folder: Path) -> None:
+        self.state = folder
+        self.journal = SqlJournal(f"sqlite:///{folder / 'journal.sqlite'}")
+        self.tokens = Tokens(folder / "tokens.json")
+        self._serving = ExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Serve."""
+        backend = Backend(
+            temporal=await connect("127.0.0.1:1", lazy=True),
+            journal=self.journal,
+            live=Live(self.journal),
+            task_queue="none",
+            key=KEY,
+            console="http://127.0.0.1:8233",
+        )
+        web = WebSettings(auth="token", tokens_file=self.state / "tokens.json")
+        app = create_app(backend, people(web, self.state, (), approval_key=KEY, port=80))
+        self.url = await asyncio.to_thread(self._serving.enter_context, serving(app))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop serving."""
+        await asyncio.to_thread(self._serving.close)
+        self.journal.close()
+
+
+class Front(Stand, Visited):
     """A stand that a browser can reach, at `url`. The server has a thread and a client of Temporal of its own."""
 
     def __init__(
@@ -31,7 +85,6 @@ class Front(Stand):
     ) -> None:
         super().__init__(temporal, folder, tools, policy=policy)
         self._serving = ExitStack()
-        self.url = ""
 
     async def __aenter__(self) -> Self:
         """Serve."""
@@ -55,21 +108,6 @@ class Front(Stand):
         """Stop serving."""
         await asyncio.to_thread(self._serving.close)
         await super().__aexit__(*whatever)
-
-    async def visit(
-        self, new_page: NewPage, name: str, *roles: str, path: str = "/", url: str = "", **options: Any
-    ) -> Page:
-        """A page of somebody who has just signed in, in a browser of their own, through `url` if that leads here."""
-        options.setdefault("locale", "en-US")
-        page, here = await new_page(**options), url or self.url
-        token = await asyncio.to_thread(self.tokens.add, name, roles)
-        await page.goto(f"{here}/sign-in")
-        await page.locator("#token").fill(token)
-        await page.locator("main button").click()
-        await page.wait_for_url(f"{here}/")
-        if path != "/":
-            await page.goto(here + path)
-        return page
 
 
 async def serious_findings(page: Page) -> list[str]:

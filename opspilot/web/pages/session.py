@@ -27,7 +27,7 @@ from opspilot.web.people.guard import Looker
 from opspilot.web.people.rights import may_steer
 from opspilot.web.rendering import page, part
 from opspilot.web.story.results import shown
-from opspilot.web.story.timeline import Part, Question, Timeline, arguments_of
+from opspilot.web.story.timeline import Question, Timeline, arguments_of
 
 router = APIRouter()
 
@@ -109,7 +109,6 @@ async def _changes(
     request: Request, backend: Backend, who: Principal, session: str, last: int
 ) -> AsyncIterator[ServerSentEvent]:
     timeline, _ = await backend.read(_read, backend, session, last)
-    answers: dict[str, Sequence[str]] = {}
     async with aclosing(backend.live.happenings(session, last)) as happenings:
         async for happening in happenings:
             if isinstance(happening, Draft):
@@ -118,9 +117,7 @@ async def _changes(
                 continue
             parts = timeline.add(happening)
             seen = await backend.read(_seen, backend, session, timeline, who)
-            restated = [each for each in parts if _is_restated(each, seen, answers)]
-            answers = {name: each.answers for name, each in seen.cards.items()}
-            values: dict[str, Any] = {"seen": seen, "parts": parts, "restated": restated, "entry": happening, **TELLING}
+            values: dict[str, Any] = {"seen": seen, "parts": parts, "entry": happening, **TELLING}
             html = await backend.read(part, request, "_session_update.html", **values)
             yield ServerSentEvent(id=str(happening.seq), data=html)
 
@@ -153,11 +150,3 @@ def _seen(backend: Backend, session: str, timeline: Timeline, who: Principal) ->
         where = f"{quote(session, safe='')}/{quote(run, safe='')}"
         console = f"{backend.console}/namespaces/{backend.temporal.namespace}/workflows/{where}/history"
     return Seen(replace(row, title=redact(row.title)), timeline, cards, who, console)
-
-
-def _is_restated(changed: Part, seen: Seen, answers: dict[str, Sequence[str]]) -> bool:
-    """Whether only what is said of an open question has changed: what somebody types into its card has to stay."""
-    if not isinstance(changed.view, Question) or changed.parent:
-        return False
-    now = seen.card_of(changed.view)
-    return now is not None and now.is_open and answers.get(changed.view.interrupt) == now.answers

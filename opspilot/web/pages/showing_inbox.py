@@ -44,22 +44,21 @@ def seen_in(told: str) -> list[Seen]:
 
 @dataclass(frozen=True)
 class Update:
-    """`settled` and `redone` replace their cards; of `restated` only what is said of it is replaced.
+    """`settled` can't be answered any more; of what is `changed` more is said, or others may answer it.
 
     `added` are new, neighbours together, each time with the card that they come before, or None at the end. `known` is
     what the page shows then.
     """
 
     settled: tuple[Card, ...]
-    redone: tuple[Card, ...]
-    restated: tuple[Card, ...]
+    changed: tuple[Card, ...]
     added: tuple[tuple[tuple[Card, ...], Card | None], ...]
     known: list[Seen]
 
     @property
     def is_empty(self) -> bool:
         """Whether the page may stay as it is."""
-        return not (self.settled or self.redone or self.restated or self.added)
+        return not (self.settled or self.changed or self.added)
 
 
 @dataclass(frozen=True)
@@ -75,17 +74,9 @@ class Inbox:
         before = {(seen.session, seen.run, seen.interrupt): seen for seen in known}
         now = {(each.question.session, each.question.run, each.question.interrupt): each for each in self.cards}
         gone = {key: _found(journal, seen, who) for key, seen in before.items() if key not in now}
-        redone, restated = [], []
-        for key in now.keys() & before.keys():
-            fresh = Seen.of(now[key])
-            if fresh.answers != before[key].answers:
-                redone.append(now[key])
-            elif fresh.standing != before[key].standing:
-                restated.append(now[key])
         return Update(
             settled=tuple(each for each in gone.values() if each is not None and not each.is_open),
-            redone=tuple(redone),
-            restated=tuple(restated),
+            changed=tuple(each for key, each in now.items() if key in before and Seen.of(each) != before[key]),
             added=tuple(self._added(before)),
             known=[
                 *map(Seen.of, self.cards),
