@@ -42,6 +42,18 @@ class Ended:
         return [json.loads(line) for line in self.out.split("\n")[:-1]]
 
 
+def run_command(folder: Path, environment: Mapping[str, str], *arguments: str, typed: str = "") -> Ended:
+    """A command to its end, inside this process, which saves it a second of imports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in set(os.environ) - set(environment):
+            patch.delenv(name)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        result = CliRunner().invoke(starter.app, list(arguments), input=typed, catch_exceptions=False)
+    return Ended(result.exit_code, result.stdout, result.stderr)
+
+
 @dataclass
 class Desk:
     """A folder with settings, a model server, and the command line in processes of its own."""
@@ -67,15 +79,8 @@ class Desk:
         )
 
     def run(self, *arguments: str, typed: str = "", **environment: str) -> Ended:
-        """A command to its end, inside this process, which saves it a second of imports."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(self.folder)
-            for name in set(os.environ) - set(self.environment):
-                patch.delenv(name)
-            for name, value in {**self.environment, **environment}.items():
-                patch.setenv(name, value)
-            result = CliRunner().invoke(starter.app, list(arguments), input=typed, catch_exceptions=False)
-        return Ended(result.exit_code, result.stdout, result.stderr)
+        """A command to its end, inside this process."""
+        return run_command(self.folder, {**self.environment, **environment}, *arguments, typed=typed)
 
     def finish(self, process: subprocess.Popen[str], typed: str = "") -> Ended:
         """Wait for a command that was started."""
