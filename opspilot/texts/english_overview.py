@@ -108,8 +108,8 @@ ENGLISH_OVERVIEW: dict[str, str] = {
     "ui.ask.send": "Ask",
     "ui.api.title": "HTTP API",
     "ui.api.lead": (
-        "For bots and other user interfaces. A program sends its token as the header Authorization: Bearer; whoever runs "
-        "this server makes one with: {program} token add"
+        "For bots and other user interfaces. A program sends its token as the header Authorization: Bearer; whoever "
+        "runs this server makes one with: {program} token add"
     ),
     "ui.api.agui": "Chat front-ends that speak the AG-UI protocol connect to POST /agui with the same token.",
     "ui.api.method": "Method",
