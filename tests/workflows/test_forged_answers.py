@@ -17,6 +17,7 @@ from opspilot.core.limits import StopReason
 from opspilot.core.policy import Policy
 from opspilot.core.signatures import KEY_BYTES, signed
 from opspilot.core.waiting import MANY_IGNORED
+from opspilot.testing import skipping_server
 from tests.activities.test_forgeries import FORGERIES, good
 from tests.workflows.desk import Desk, paired
 from tests.workflows.test_people import ANN, CHANGE, confirm
@@ -95,6 +96,31 @@ async def test_a_flood_costs_a_run_no_more_than_its_own_events_and_is_slowed_dow
     waits = [event for event in history.events if event.HasField("timer_started_event_attributes")]
     assert waits, "beyond so many, answers are judged some seconds apart"
     paired(desk, asked.session)
+
+
+async def test_a_flood_that_never_ends_does_not_keep_a_run_from_a_fresh_history(tmp_path: Path) -> None:
+    """Else it would grow to the size at which Temporal ends a run."""
+    async with skipping_server((), {"limit.historyCount.suggestContinueAsNew": "12"}) as hurried:
+        desk = Desk(hurried, f"q-{uuid.uuid4().hex[:8]}", tmp_path, 100, policy=confirm(role="approver"), key=KEY)
+        async with desk.worker(CHANGE):
+            asked = await desk.ask()
+            status = await desk.waiting(asked.session)
+        for nth in range(15):
+            forged = replace(good(status.questions[0].digest, f"flood-{nth}"), signature="0" * 64)
+            await desk.handle(asked.session).signal(ANSWER_SIGNAL, forged)
+        async with desk.worker(CHANGE):
+            await desk.until(asked.session, Kind.ANSWER_IGNORED, count=15)
+            await desk.waiting(asked.session)
+            await approve(desk, asked.session)
+            await desk.result(asked)
+        assert desk.done == ["change db"]
+        run: str | None = status.run
+        while run is not None:
+            history = await hurried.get_workflow_handle(asked.session, run_id=run).fetch_history()
+            # All the signals, and what it takes to judge a few of them.
+            assert len(history.events) < 15 + 3 * EVENTS_OF_AN_ANSWER
+            run = history.events[-1].workflow_execution_continued_as_new_event_attributes.new_execution_run_id or None
+        paired(desk, asked.session)
 
 
 async def test_with_no_policy_at_all_a_write_needs_a_signed_approval(client: Client, tmp_path: Path) -> None:
