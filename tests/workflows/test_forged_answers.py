@@ -98,6 +98,7 @@ async def test_a_flood_costs_a_run_no_more_than_its_own_events_and_is_slowed_dow
     paired(desk, asked.session)
 
 
+@pytest.mark.slow
 async def test_a_flood_that_never_ends_does_not_keep_a_run_from_a_fresh_history(tmp_path: Path) -> None:
     """Else it would grow to the size at which Temporal ends a run."""
     async with skipping_server((), {"limit.historyCount.suggestContinueAsNew": "12"}) as hurried:
