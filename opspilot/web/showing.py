@@ -47,12 +47,18 @@ def _age(elapsed_seconds: float) -> str:
 def readable(value: Json) -> str:
     """A value as text, whole: strings bare where that can't be mistaken, all else as JSON, on several lines if long."""
     if isinstance(value, str):
-        bare = value == value.strip() and not _reads_as_another(value)
+        edges = value.strip() if "\n" not in value.strip() else value.lstrip("\n")
+        bare = value == edges and not _reads_as_another(value)
         return value if bare and not _has_hidden(value) else _escaped(json.dumps(value, ensure_ascii=False))
     line = json.dumps(value, ensure_ascii=False, default=str)
     return _escaped(
         line if len(line) <= SHORT_CHARACTERS else json.dumps(value, ensure_ascii=False, indent=2, default=str)
     )
+
+
+def legible(value: Json) -> str:
+    """A value to be read, not agreed to: text as it is, everything else as `readable` has it."""
+    return value if isinstance(value, str) else readable(value)
 
 
 def beginning(long: str, characters: int) -> str:
@@ -96,6 +102,7 @@ FOR_TEMPLATES: Mapping[str, object] = {
     "ago": ago,
     "beginning": beginning,
     "exactly": exactly,
+    "legible": legible,
     "printable": printable,
     "readable": readable,
     "took": seconds,

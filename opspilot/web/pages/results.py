@@ -15,7 +15,7 @@ from opspilot.web.backend import Backend, Served
 from opspilot.web.people.guard import Looker
 from opspilot.web.refusing import Refused
 from opspilot.web.rendering import is_partial, page
-from opspilot.web.showing import readable
+from opspilot.web.showing import legible
 from opspilot.web.story.results import STRETCH_CHARACTERS, trimmed_of
 
 router = APIRouter()
@@ -58,7 +58,7 @@ def _stretch(backend: Backend, session: str, run: str, call: str, offset: int) -
     data = outward(entry).data.get("data")
     trimmed = trimmed_of(data)
     if trimmed is None:
-        whole = readable(data)
+        whole = legible(data)
         return whole[offset : offset + STRETCH_CHARACTERS], len(whole)
     kept = backend.journal.overflow(session, trimmed.ref, offset, STRETCH_CHARACTERS) if trimmed.ref else None
     if kept is None:

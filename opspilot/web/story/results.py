@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from opspilot.core.messages import Json
 from opspilot.texts.endings import failure
-from opspilot.web.showing import readable
+from opspilot.web.showing import legible
 
 SHOWN_CHARACTERS = 6_000
 """A longer result is cut, and read on in stretches."""
@@ -38,7 +38,7 @@ def shown(result: Mapping[str, Json]) -> Shown:
     if (trimmed := trimmed_of(data)) is not None:
         # What was kept is paged by its own characters, which redaction may have changed in the excerpt.
         return Shown(text=trimmed.excerpt, total=trimmed.total, rest=trimmed.offset)
-    whole = readable(data)
+    whole = legible(data)
     if len(whole) > SHOWN_CHARACTERS:
         return Shown(text=whole[:SHOWN_CHARACTERS], total=len(whole), rest=SHOWN_CHARACTERS)
     if isinstance(data, Mapping) and data:

@@ -95,11 +95,12 @@ class Step:
 
 @dataclass
 class Message:
-    """What a person said."""
+    """What a person said; `author` is what they are called, empty when nobody knows."""
 
     kind: ClassVar[str] = "message"
     id: str
     entry: Entry
+    author: str
 
 
 @dataclass
@@ -242,7 +243,9 @@ class Timeline:
 
     def _message(self, run: Run, entry: Entry) -> list[Part]:
         run.end = None
-        return [self._item(run, Message(f"{run.id}-m{entry.seq}", entry))]
+        user = run.started.data.get("user") if run.started else None
+        author = str(user.get("name") or user.get("id") or "") if isinstance(user, Mapping) else ""
+        return [self._item(run, Message(f"{run.id}-m{entry.seq}", entry, author))]
 
     def _step(self, run: Run, entry: Entry) -> list[Part]:
         run.end = None
