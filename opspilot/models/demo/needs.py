@@ -95,13 +95,17 @@ def _spoken_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, .
     return (Need(Kind.DATA, tuple(tool for tool, _ in rows)),) if rows and rows[0][1] >= _SPEAKS_OF_IT else ()
 
 
+_GUIDED = re.compile(r"(?i)\bto do\b|\bprocedures?\b|\binstructions?\b|流程|规程|步骤|预案")
+
+
 def _data_before_advice(question: Question, tools: tuple[ToolCard, ...]) -> Need | None:
     """The first half of "which … most, and what does the manual say to do": a question about data of its own."""
     clauses = [clause for clause in _CLAUSES.split(question.text) if clause.strip()]
-    if len(clauses) < 2 or not read_sought(clauses[0]).whole:
+    sought = read_sought(clauses[0]) if len(clauses) > 1 else None
+    if sought is None or not (sought.whole or sought.dimension):
         return None
     first, after = (replace(question, text=text, ideas=read_question(text).ideas) for text in clauses[:2])
-    advised = bool(after.ideas & {Idea.DOCS, Idea.ADVICE}) or asks_how(after) or "to do" in after.text
+    advised = bool(after.ideas & {Idea.DOCS, Idea.ADVICE}) or asks_how(after) or _GUIDED.search(after.text)
     about = _about_data(first, tools) if advised and not first.ideas & {Idea.LOGS, Idea.DOCS} else ()
     return Need(Kind.DATA, about, (clauses[0],)) if about else None
 

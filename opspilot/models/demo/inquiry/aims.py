@@ -164,7 +164,7 @@ _WHICH = re.compile(
     r"(?i)\b(?:which|what|whose|per|each|every|(?:most )?(?:common(?:est)?|frequent|usual)|main)\b"
     r"(?! (?:is|are|was|were|did|does|do|has|have|went|happened)\b)"
     r"|最常见的?|最常|最频繁的?|主要的?|最[多少]的(?=[^是，。？]{1,8}是)"
-    r"|哪一?[个台条张种次家位款类份项只辆间些]|哪几[个台条张种次家位]|哪|(?<!为)什么(?!时候|时间|人)|每[个台条]|各[个]?|按"
+    r"|哪一?[个台条张种次家位款类份项只辆间些部场处笔批套架艘列名件座层栋]|哪几[个台条张种次家位]|哪|(?<!为)什么(?!时候|时间|人)|每[个台条]|各[个]?|按"
 )
 _OF_WHICH = re.compile(r"(?i)\bwhat (?:is|are|was|were) (?:the )?")
 _NUMBERS = {

@@ -22,7 +22,7 @@ from opspilot.models.demo.inquiry.slots import fillings, nouns
 from opspilot.models.demo.inquiry.terms import Term, word_stems
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.searches import Need
-from opspilot.models.demo.toolbox import Parameter, ToolCard
+from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
 from opspilot.models.demo.words import likeness, parts
 
 _MAX_CALLS = 12
@@ -38,13 +38,23 @@ def best_reading(case: Case, need: Need, sought: Sought) -> Reading | None:
         clear = next(fillings(source.tool, sought), None)
         guessed = clear is None or clear.arguments != source.arguments
         for reading in readings_of(source, sought):
-            if guessed and not reading.choice.rows:
+            if _searched(reading, sought):
+                found.append(replace(reading, sure=False, fits=False, score=reading.score - 10.0))
+            elif guessed and not reading.choice.rows:
                 found.append(replace(reading, sure=False, fits=False, score=reading.score - 5.0))
             else:
                 found.append(_about_this(reading, sought, case.tools))
     if (side_by_side := compared(sources_of(case.calls(need), case.tools), sought)) is not None:
         found.append(side_by_side)
     return max(found, key=lambda reading: (reading.sure, _weight(reading)), default=None)
+
+
+def _searched(reading: Reading, sought: Sought) -> bool:
+    """Are these texts that a search found, where things are to be counted or ranked, and not texts?"""
+    tool = reading.source.tool
+    texts = kind_of(tool) is Kind.DOCS and any(p.role is Role.QUERY and p.required for p in tool.parameters)
+    asked = word_stems(f"{' '.join(w for w in parts(tool.name) if w not in READING)} {reading.grid.key}")
+    return texts and sought.whole and not any(term.forms & asked for term in sought.terms)
 
 
 def _weight(reading: Reading) -> float:

@@ -142,7 +142,7 @@ def _spoken(term: Term, _name: str, held: Iterable[str], sought: Sought) -> list
         if (
             0 < len(words) <= 4
             and set(words) & term.forms
-            and says(value, sought)
+            and (set(words) <= term.forms if term.denied else says(value, sought))
             and value.lower() not in {"true", "false"}
         ):
             found.append(value)

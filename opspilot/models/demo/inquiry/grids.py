@@ -65,6 +65,7 @@ def _object(
         and (
             not any(isinstance(v, list) and v and isinstance(v[0], dict) for v in node.values())
             or any(last(name) in IDS | NAMES for name in _plain(node))
+            or len([name for name in _plain(node) if not set(parts(name)) & ENVELOPE_FIELDS]) > _FEW
         )
     ):
         yield Grid((Row(_flat(node)),), key, above, single=True)
@@ -122,6 +123,7 @@ def _of_parent(grid: Grid, key: str, parent: Mapping[str, Json]) -> Grid:
     return replace(grid, rows=tuple(Row({**row.fields, f"{key}.{name}": value}) for row in grid.rows))
 
 
+_FEW = 2
 _PLACED = re.compile(r"(?P<source>[^\s:]+\.[A-Za-z]\w{0,7}):(?P<line>\d+)[:\s-]\s*(?P<text>.+)")
 _STAMPED = re.compile(rf"\W?(?P<time>{MOMENT.pattern})")
 

@@ -380,6 +380,7 @@ KIN = _kin()
 
 PEOPLE = listed(
     "by user username author owner assignee actor who person name engineer creator operator contact committer "
-    "team lead reporter approver manager reviewer requester member squad"
+    "team lead reporter approver manager reviewer requester member squad technician foreman driver "
+    "agent handler moderator analyst responder dispatcher supervisor responsible"
 )
 """Words of fields that hold who did something or is responsible."""

@@ -206,6 +206,7 @@ def _measure(grid: Grid, rows: Iterable[Row], terms: Iterable[Term], measure: Me
 def extreme(grid: Grid, rows: tuple[Row, ...], left: list[Term], sought: Sought, source: Source) -> Part | None:
     """The rows at the asked end: by a time, or by the number that measures what is asked."""
     others = [t for t in left if t not in sought.dimension]
+    others = [t for t in others if not t.forms & word_stems(grid.key)] or others
     if sought.measure is Measure.TIME:
         times = [n for n in grid.names if any(is_moment(row.fields.get(n, "")) for row in rows)]
         if times:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from opspilot.core.messages import Json
 from opspilot.models.demo.history import Done, Trim, parse, salvage
 from opspilot.models.demo.inquiry.grids import grids_of
-from opspilot.models.demo.inquiry.rows import Grid
+from opspilot.models.demo.inquiry.rows import IDS, Grid
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.toolbox import Parameter, Role, ToolCard
@@ -103,7 +103,15 @@ def _source(tool: ToolCard, pages: tuple[Done, ...]) -> Source:
     total = next((grid.total for grid in merged if grid.total), "")
     seen = max((len(grid.rows) for grid in merged if not grid.single and not grid.counts), default=0)
     missing = missing or (total.isdigit() and int(total) > seen > 0)
-    return Source(tool, _base(pages[0], tool), pages, tuple(merged), missing)
+    asked = {str(value) for value in pages[0].arguments.values()}
+    return Source(tool, _base(pages[0], tool), pages, tuple(_known(grid, asked) for grid in merged), missing)
+
+
+def _known(grid: Grid, asked: set[str]) -> Grid:
+    """One thing that was asked for by a value of its own is known by that."""
+    if not grid.single or not grid.rows or (grid.naming.lower() in IDS):
+        return grid
+    return replace(grid, known_by=next((n for n, v in grid.rows[0].fields.items() if v in asked and "." not in n), ""))
 
 
 def _full(tool: ToolCard, pages: Sequence[Done], read: Sequence[Sequence[Grid]]) -> bool:

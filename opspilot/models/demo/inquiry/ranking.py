@@ -11,6 +11,7 @@ from opspilot.models.demo.inquiry.slots import fillings
 from opspilot.models.demo.inquiry.terms import Term, word_stems
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.toolbox import Role, ToolCard, first_sentence
+from opspilot.models.demo.words import parts
 
 
 def among(sought: Sought, tools: tuple[ToolCard, ...]) -> Sought:
@@ -60,9 +61,12 @@ def _fit(term: Term, tool: ToolCard, sought: Sought) -> float:
         1.2 * term.meets(word_stems(choices)),
         0.8 * term.meets(word_stems(" ".join(p.name for p in tool.parameters))),
     )
+    inside += _SAME_WORD * (term.text.lower() in parts(tool.name))
     return inside * (0.4 if term.name and not named else 1.0) * (1.3 if term in sought.dimension else 1.0)
 
 
+_SAME_WORD = 0.5
+"""For a word that is in the name as it stands, since `screenings` and `screens` have one stem."""
 _HINTS = {
     Want.WHO: frozenset({"who", "owner", "by", "person", "team", "call"}),
     Want.WHY: word_stems("why reason cause error event log trace message root failure"),

@@ -15,7 +15,7 @@ from opspilot.models.demo.inquiry.terms import Term, word_stems
 from opspilot.models.demo.lexicon import listed
 from opspilot.models.demo.measures import Measure
 from opspilot.models.demo.toolbox import Role
-from opspilot.models.demo.words import CJK
+from opspilot.models.demo.words import CJK, parts
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,9 @@ def _reading(source: Source, grid: Grid, sought: Sought) -> Reading:
         unmet = [term for term in unmet if not CJK.search(term.text)]
     told_all = columns | topic | described | word_stems(" ".join(grid.above))
     lost = [term for term in left if term not in shown and not term.meets(told_all)]
-    heard = len(lost) <= max(1, len(sought.terms) // 4)
+    heard = len(lost) <= max(1, len(sought.terms) // 4) and not any(term.denied for term in lost)
     complete = len(parts_found) >= len(sought.aims)
+    score += sum(term.text.lower() in parts(source.tool.name) for term in sought.terms)
     score += 3.0 * complete - 2.5 * len(unmet)
     return Reading(
         source, grid, tuple(parts_found), score, complete and heard and not (unmet or foreign), choice, not unmet

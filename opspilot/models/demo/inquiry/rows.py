@@ -40,6 +40,7 @@ class Grid:
 
     `total`: how many rows there are in all, as the result says. `counts`: each row is a value and how often it occurs.
     `single`: one thing, no list. `lines`: rows are lines of text.
+    `known_by`: the field that the call asked for it by.
     """
 
     rows: tuple[Row, ...]
@@ -49,11 +50,12 @@ class Grid:
     counts: bool = False
     single: bool = False
     lines: bool = False
+    known_by: str = ""
 
     @cached_property
     def naming(self) -> str:
         """The field by which its rows are known: an id or a name that no two rows share."""
-        return _naming(self)
+        return self.known_by or _naming(self)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -191,7 +191,7 @@ def says(value: str, sought: Sought, tool: ToolCard | None = None) -> bool:
     telling = (
         term
         for term in sought.terms
-        if not (term.denied or term.joined or _only_tells_when(term, value))
+        if not (term.denied or term.joined or _is_event(term, sought) or _only_tells_when(term, value))
         and not (term.forms & topic and term.text.lower() != value.lower())
     )
     said = frozenset(form for term in telling for form in term.forms)
@@ -201,6 +201,12 @@ def says(value: str, sought: Sought, tool: ToolCard | None = None) -> bool:
 
 
 _SMALL = frozenset({"in", "of", "to", "at", "the", "on", "for"})
+
+
+def _is_event(term: Term, sought: Sought) -> bool:
+    """What "when was it …" ends with is what happened, no state: "reported" in "when was the last leak reported"."""
+    participle = term.text.lower().endswith("ed") or not term.text.isascii()
+    return Want.WHEN in sought.wants and participle and term == sought.terms[-1]
 
 
 def _only_tells_when(term: Term, value: str) -> bool:

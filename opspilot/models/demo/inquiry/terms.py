@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+from opspilot.models.demo.inquiry.dictionary import english_of, known_at
 from opspilot.models.demo.inquiry.meanings import IRREGULAR, KIN, MEANINGS, NOISE_CHINESE, NOISE_ENGLISH
 from opspilot.models.demo.words import CJK, parts, singular, stem
 
@@ -58,12 +59,13 @@ def _compound(one: str, other: str) -> bool:
 _PIECE = re.compile(
     r"\"(?P<a>[^\"\n]{1,120})\"|“(?P<b>[^”\n]{1,120})”|「(?P<c>[^」\n]{1,120})」|`(?P<d>[^`\n]{1,120})`"
     r"|(?<!\w)'(?P<e>[^'\n]{2,120})'(?!\w)"
+    r"|(?P<lettered>[A-Z][a-z]+ [A-Z](?![\w'’-]))"
     r"|(?P<word>#?[A-Za-z0-9_](?:[A-Za-z0-9_./:@+\-]*[A-Za-z0-9_])?)(?:['’](?:s|t|re|ve|ll|d)\b)?"
     r"|(?P<cjk>[\u3400-\u4dbf\u4e00-\u9fff]+)"
 )
 _NAME_SHAPE = re.compile(r".*(\d|[_/@.:]|[a-z][A-Z]|[A-Za-z]-[A-Za-z0-9]).*|[A-Z][A-Z0-9-]+")
 _DENIAL = re.compile(
-    r"(?i)(?:\b(?:not|no|never|without|isn't|aren't|wasn't|doesn't|don't|hasn't|haven't|un)|未|没有|没|不是|不|非)\s*$"
+    r"(?i)(?:\b(?:not|no|never|without|isn't|aren't|wasn't|doesn't|don't|hasn't|haven't|un)(?:\s+(?:yet|been|be))*|未|(?<!有)没有|(?<!有)没|(?<!是)不是|(?<![是要能])不|非)\s*$"
 )
 
 
@@ -83,6 +85,9 @@ def _cut(run: str) -> Iterator[tuple[str, int, int]]:
     known, position, start = _known(), 0, 0
     while position < len(run):
         size = next((n for n in range(_LONGEST, 0, -1) if run[position : position + n] in known), 0)
+        if size == 1 and run[position] not in _PARTING and (longer := known_at(run, position)) > 1:
+            position += longer
+            continue
         if not size or (size == 1 and start < position and run[position] not in _PARTING):
             position += 1
             continue
@@ -149,7 +154,7 @@ def terms_of(text: str) -> tuple[Term, ...]:
         if kind == "cjk":
             for word, sort, offset in _named(piece):
                 if sort:
-                    meaning = MEANINGS.get(word, word)
+                    meaning = MEANINGS.get(word) or " ".join((word, *english_of(word)))
                     prior = text[max(0, at + offset - 14) : at + offset]
                     found.append(_term(word, meaning, at + offset, prior, name=sort == _UNKNOWN and len(word) > 1))
         elif kind == "word":
