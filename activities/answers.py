@@ -121,7 +121,7 @@ class AnswerActivities:
         whole = self._whole(session, run, answer)
         if whole is None:
             return self._ignored(session, run, answer, NOT_KEPT)
-        found = self._case(session, run, whole, name[1], int(name[2]))
+        found = self._case(session, run, whole, name[1], int(name[2]), known=known)
         if not isinstance(found, Case):
             return found
         whole = replace(whole, values=unmasked(dict(whole.values), found.arguments))
@@ -146,8 +146,13 @@ class AnswerActivities:
             return None
         return replace(answer, values=kept.data["values"])
 
-    def _case(self, session: str, run: str, answer: Answer, call: str, round_: int) -> Case | AnswerJudged:
-        """What the journal holds of the question, or what is to be said when it is not open."""
+    def _case(
+        self, session: str, run: str, answer: Answer, call: str, round_: int, *, known: bool
+    ) -> Case | AnswerJudged:
+        """What the journal holds of the question, or what is to be said when it is not open.
+
+        An answer that is recorded is told the same again; a copy of it for which nobody vouches is none.
+        """
         keys = (
             interrupt_key(run, call, round_),
             call_key(run, call),
@@ -158,7 +163,8 @@ class AnswerActivities:
         )
         found = self._journal.find(session, keys)
         opened, proposed, started, answered, result, escalated = (found.get(key) for key in keys)
-        if answered is not None and answered.data.get("answer_id") == answer.id:
+        vouched_for = answered is not None and answered.data.get("method") != UNSIGNED
+        if answered is not None and answered.data.get("answer_id") == answer.id and known == vouched_for:
             return self._judged(answered)
         if opened is None or started is None or (proposed is None and opened.data["tool"]):
             return self._ignored(session, run, answer, NO_SUCH_QUESTION)
@@ -168,7 +174,7 @@ class AnswerActivities:
         nths = [approved_key(run, answer.interrupt, nth) for nth in range(1, quorum + 1)]
         given = self._journal.find(session, nths)
         approvals = tuple(given[key] for key in nths if key in given)
-        if any(entry.data["answer_id"] == answer.id for entry in approvals):
+        if known and any(entry.data["answer_id"] == answer.id for entry in approvals):
             return AnswerJudged(accepted=False, action=answer.action, counted=True)
         arguments = self._current_arguments(opened, proposed) if proposed is not None else {}
         return Case(session, run, answer, opened, proposed, started, escalated, approvals, arguments)

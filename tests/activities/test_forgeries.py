@@ -113,6 +113,22 @@ async def test_none_is_accepted_and_the_true_approver_still_gets_through(tmp_pat
     assert len(desk.entries(Kind.INTERRUPT_ANSWERED)) == 1
 
 
+async def test_a_copy_without_its_signature_is_no_answer_however_well_its_id_is_known(tmp_path: Path) -> None:
+    """Else it would be judged again and again without being counted as one that is no good."""
+    policy = Policy((Rule("held", Gate.CONFIRM, tools=("change",), terms=Terms(role="approver", quorum=2)),))
+    desk = Desk(tmp_path, policy=policy, key=KEY)
+    await desk.propose(call("change", name="x"))
+    shown = desk.only(Kind.INTERRUPT_OPENED).data["digest"]
+    bob = replace(APPROVER, id="bob")
+    for true, counted in ((good(shown, "a-1"), True), (replace(good(shown, "a-2"), principal=bob), False)):
+        for _ in range(2):
+            judged = await desk.do(desk.judging.judge, JudgeAnswer(RUN, as_signed(true)))
+            assert (judged.counted, judged.accepted) == (counted, not counted)
+        copied = await desk.do(desk.judging.judge, JudgeAnswer(RUN, true))
+        assert (copied.counted, copied.accepted) == (False, False)
+    assert len(desk.entries(Kind.ANSWER_IGNORED)) == 2
+
+
 def test_a_signature_is_for_every_part_of_an_answer() -> None:
     answer = as_signed(good("d" * 32))
     assert is_signed(answer, KEY, SESSION, RUN)
