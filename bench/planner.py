@@ -5,7 +5,7 @@
 Asks ten questions in English and the same ten in Chinese on each toolset, through the real tool runtime. What is true
 is computed by plain code from the data. A question is answered when its direct answer says the fact and a place is
 cited that really holds it. Two figures: of the toolsets that the planner was developed on at first (three made ones,
-real logs and runbooks), and of those that were written before it met them, two or three at a time, and on which it was
+real logs and runbooks), and of those that were written before it met them, one to three at a time, and on which it was
 improved only afterwards (`FIRST_CONTACT` says how many it answered then). Exits with 1 when fewer than four of five are
 answered in either, or anything is invented. `--show` prints the calls and answers of the questions that hold these
 words (`failed` alone: of all that were not answered).
@@ -39,6 +39,7 @@ from bench.unseen import (  # noqa: E402 - found by the line above
     estate,
     games,
     helpdesk,
+    lifts,
     logistics,
     messaging,
     network,
@@ -78,12 +79,13 @@ MET_LATER = (
     (scanning, workflows),
     (payments, games, logistics),
     (cinemas, adverts, waterworks),
+    (lifts,),
 )
-"""Written two or three at a time, each before the planner met it."""
+"""Written one to three at a time, each before the planner met it."""
 
-FIRST_CONTACT = (4, 36, 27, 26, 25, 29, 30, 28, 35)
+FIRST_CONTACT = (4, 36, 27, 26, 25, 29, 30, 28, 35, 13)
 """Answered of the questions of each of these (twenty a toolset) when the planner met them, as the planner was then. The
-last six were written by somebody who had not read it."""
+28 of 60 were asked by somebody who had not read the planner, all others by those who improved it."""
 
 
 class Kept:

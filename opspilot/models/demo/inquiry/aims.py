@@ -77,7 +77,7 @@ class Sought:
         return self.aims[0] is not Aim.FIELD
 
 
-_CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块"
+_CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块处批套架艘列座层栋"
 _QUANTITY = "钱|内存|空间|磁盘|流量|费用|成本|时间|天|小时|分钟|秒|钟|存储|容量|带宽|电|%|的?(?:CPU|cpu)"
 _COUNTING = re.compile(
     r"(?i)\bhow many\b|\bhow often\b|\bnumber of\b|\bcount (?:of|the)\b"
@@ -103,7 +103,7 @@ _GOOD = (
 _SUPERLATIVES: tuple[tuple[re.Pattern[str], Measure, bool], ...] = tuple(
     (re.compile(f"(?i){pattern}"), measure, largest)
     for pattern, measure, largest in (
-        (r"\bleast recent(?:ly)?\b|\blongest ago\b|最久(?:没有?|未)", Measure.TIME, False),
+        (r"\bleast recent(?:ly)?\b|\blongest (?:ago|since|without)\b|最久(?:没有?|未)", Measure.TIME, False),
         (r"\b(?:most expensive|costliest|priciest|dearest)\b|最贵|花费最[多高大]|花钱最多", Measure.AMOUNT, True),
         (r"\b(?:cheapest|least expensive)\b|最便宜", Measure.AMOUNT, False),
         (r"\b(?:slowest|longest)\b|最慢|最长|最久", Measure.DURATION, True),

@@ -218,7 +218,7 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
 )
 """A word may have several meanings, apart by spaces: data calls one thing by one of them."""
 
-_CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块"
+_CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块处批套架艘列座层栋"
 _OF_WHOM = listed("归谁 归 由谁 属于谁 归属 归属于 谁来 谁在")
 NOISE_CHINESE = (
     _OF_WHOM

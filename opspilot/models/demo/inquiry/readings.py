@@ -32,6 +32,7 @@ class Reading:
 
 
 _NAME_WEIGHT = 3.0
+_FEW = 3
 
 
 def readings_of(source: Source, sought: Sought) -> list[Reading]:
@@ -101,6 +102,8 @@ def _reading(source: Source, grid: Grid, sought: Sought) -> Reading:
     heard = len(lost) <= max(1, len(sought.terms) // 4) and not any(term.denied for term in lost)
     complete = len(parts_found) >= len(sought.aims)
     score += sum(term.text.lower() in parts(source.tool.name) for term in sought.terms)
+    called = {grid.place(row).lower() for row in choice.rows[:_FEW]} if Aim.FIELD in sought.aims else set()
+    score += 2.0 * any(term.text.lower() in called for term in sought.names)
     score += 3.0 * complete - 2.5 * len(unmet)
     return Reading(
         source, grid, tuple(parts_found), score, complete and heard and not (unmet or foreign), choice, not unmet
