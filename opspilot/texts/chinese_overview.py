@@ -103,6 +103,8 @@ CHINESE_OVERVIEW: dict[str, str] = {
     "ui.ask.on_limit.usual": "按默认设置",
     "ui.ask.on_limit.stop": "结束",
     "ui.ask.on_limit.ask": "问人",
+    "ui.ask.accepted": "你的问题已被接收，一有空闲的 worker 就会开始。",
+    "ui.ask.look": "查看",
     "ui.ask.send": "提问",
     "ui.api.title": "HTTP 接口",
     "ui.api.lead": (

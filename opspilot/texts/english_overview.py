@@ -105,6 +105,8 @@ ENGLISH_OVERVIEW: dict[str, str] = {
     "ui.ask.on_limit.usual": "as usual",
     "ui.ask.on_limit.stop": "end",
     "ui.ask.on_limit.ask": "ask a person",
+    "ui.ask.accepted": "A run has your question. It begins as soon as a worker is free.",
+    "ui.ask.look": "Look at it",
     "ui.ask.send": "Ask",
     "ui.api.title": "HTTP API",
     "ui.api.lead": (

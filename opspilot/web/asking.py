@@ -1,6 +1,8 @@
 """A question from the door to the run that accepts it. For the page and the API alike."""
 
+import asyncio
 import hashlib
+import time
 from dataclasses import replace
 from typing import Annotated
 
@@ -20,6 +22,8 @@ from opspilot.web.refusing import Refused
 
 ASK_SECONDS = 20.0
 """How long a question is offered to the workers before whoever asks is told that none took it."""
+BEGIN_SECONDS = 5.0
+POLL_SECONDS = 0.03
 
 
 class LimitsBody(BaseModel):
@@ -52,7 +56,7 @@ class AskBody(BaseModel):
 
 
 async def ask(backend: Backend, who: Principal, body: AskBody) -> Asked:
-    """Ask, in a new session or in one of theirs. Returns when a run has accepted it.
+    """Ask, in a new session or in one of theirs. Returns when a run has accepted it, and most often has begun.
 
     Raises `Refused` (403) for another's session, `UsageError` for what can't be asked, `Unreachable`.
     """
@@ -63,7 +67,7 @@ async def ask(backend: Backend, who: Principal, body: AskBody) -> Asked:
     if body.force and not body.only:
         raise UsageError(text("web.force"))
     pilot = await backend.pilot(who)
-    return await pilot.ask(
+    asked = await pilot.ask(
         body.text,
         session,
         limits=body.limits_over(backend.limits),
@@ -71,6 +75,18 @@ async def ask(backend: Backend, who: Principal, body: AskBody) -> Asked:
         message_id=body.id or None,
         deadline_seconds=ASK_SECONDS,
     )
+    await has_begun(backend, asked.session)
+    return asked
+
+
+async def has_begun(backend: Backend, session: str, seconds: float = BEGIN_SECONDS) -> bool:
+    """Whether the journal knows the session, or does within this time: a run writes a moment after it has accepted."""
+    deadline = time.monotonic() + seconds
+    while await backend.read(backend.journal.session, session) is None:
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(POLL_SECONDS)
+    return True
 
 
 def _session_of(who: Principal, id_: str) -> str:

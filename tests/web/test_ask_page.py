@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from temporalio.client import Client
 
+from opspilot.client import Asked
 from opspilot.core.entries import Kind
 from opspilot.core.limits import Limits
 from opspilot.testing import Step
@@ -117,6 +118,26 @@ async def test_when_nobody_works_the_question_is_kept_in_the_form(
     assert response.status_code == 503
     assert "Anybody there?</textarea>" in response.text
     assert 'role="alert"' in response.text
+
+
+async def test_a_question_that_was_accepted_but_has_not_begun_is_told_so(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def accepted(*_: object) -> Asked:
+        return Asked("ops-later", "x", 1, 0)
+
+    monkeypatch.setattr(asking, "ask", accepted)
+    response = await send(await stand.program("ann", "operator"), id="x", text="Why?")
+    assert response.status_code == 202
+    assert 'href="/sessions/ops-later"' in response.text
+
+
+async def test_a_session_can_be_looked_at_as_soon_as_its_question_is_accepted(stand: Stand) -> None:
+    ann = await stand.program("ann", "operator")
+    async with stand.desk.worker(DONE):
+        for number in range(3):
+            place = (await send(ann, id=f"q{number}", text="Why?")).headers["location"]
+            assert (await ann.get(place, headers=HTML)).status_code == 200
 
 
 async def test_a_viewer_is_told_that_asking_takes_a_role_and_a_forged_form_is_refused(stand: Stand) -> None:

@@ -11,12 +11,13 @@ from starlette.responses import RedirectResponse, Response
 from opspilot.bounds import MOST_SECONDS, MOST_STEPS, MOST_TOKENS
 from opspilot.core.errors import OpsPilotError
 from opspilot.core.limits import OnLimit
+from opspilot.texts.language import text
 from opspilot.web import asking
 from opspilot.web.asking import AskBody
 from opspilot.web.backend import Backend, Served
 from opspilot.web.people.guard import Asker
 from opspilot.web.refusing import Refused, refused_of
-from opspilot.web.rendering import fresh_id, page
+from opspilot.web.rendering import fresh_id, page, plain_page
 
 router = APIRouter()
 
@@ -48,15 +49,18 @@ async def ask(request: Request, who: Asker, backend: Served) -> Response:
     except (Refused, OpsPilotError) as error:
         refused = refused_of(error)
         return _form(request, backend, given, refused.status, refusal=refused.message)
-    return RedirectResponse(f"/sessions/{quote(asked.session, safe='')}", 303)
+    place = f"/sessions/{quote(asked.session, safe='')}"
+    if not await asking.has_begun(backend, asked.session, 0):
+        return plain_page(request, text("ui.ask.accepted"), status=202, link=(place, text("ui.ask.look")))
+    return RedirectResponse(place, 303)
 
 
 def _body(given: Mapping[str, str]) -> AskBody:
     limits = {name: given[name] for name in (*BOUNDS, "on_limit") if given.get(name)}
     fields = {name: given.get(name, "").strip() for name in ("id", "model", "only")}
     # A browser ends the lines of a text with two characters.
-    text = given.get("text", "").replace("\r\n", "\n").strip()
-    return AskBody.model_validate({**fields, "text": text, "force": "force" in given, "limits": limits})
+    said = given.get("text", "").replace("\r\n", "\n").strip()
+    return AskBody.model_validate({**fields, "text": said, "force": "force" in given, "limits": limits})
 
 
 def _form(
