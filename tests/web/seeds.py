@@ -265,7 +265,7 @@ def missing(journal: SqlJournal, session: str = "scale-search") -> Pen:
     }
     pen.open(
         "1.1", "scale_service", given, "In which environment, and to how many replicas?",
-        kind=InterruptType.PARAMS_REQUIRED, terms=Terms("approver", risk=Risk.LOW), rule="tool", round_=1,
+        kind=InterruptType.PARAMS_REQUIRED, terms=Terms("approver", risk=Risk.LOW), rule="reads", round_=1,
         payload={"fields": ["environment", "replicas"], "options": {"environment": ["staging", "production"]},
                  "schema": form},
         due=timedelta(hours=5),
@@ -284,7 +284,7 @@ def wondering(journal: SqlJournal, session: str = "which-window") -> Pen:
         "1.1", "ask_human", asked, "Which maintenance window should I plan for?", kind=InterruptType.QUESTION,
         payload={"fields": ["answer"], "options": {"answer": ["Tuesday 02:00", "Sunday 04:00"]},
                  "context": "The upgrade takes about 20 minutes; both windows are free."},
-        rule="tool", round_=1,
+        rule="reads", round_=1,
     )  # fmt: skip
     return pen
 
