@@ -266,6 +266,7 @@ def pages(journal: SqlJournal) -> dict[str, Callable[[], object]]:
         "sessions: frequent text": page(SessionFilter(text="payment")),
         "sessions: rare text": page(SessionFilter(text=NEEDLE)),
         "sessions: text that isn't there": page(SessionFilter(text="no such words")),
+        "sessions: a tool failed": page(SessionFilter(failed_tool="restart_service")),
         "sessions: status, reason, text, time": page(
             SessionFilter(status="done", stop_reason="cancelled", text="登录", created_since=month)
         ),

@@ -352,6 +352,7 @@ async def test_a_browser_has_to_mean_it(stand: Stand, talk: str) -> None:
     assert (forged.status_code, forged.json()["code"]) == (403, "origin")
     stranger = await stand.anybody()
     assert (await stranger.post("/agui", json=body(talk, said("Why?")))).status_code == 401
+    assert (await stranger.post("/agui", content=b"x" * 5_000_000)).status_code == 401
     assert stand.desk.journal.sessions() == ()
 
 
