@@ -72,5 +72,5 @@ CHINESE_INBOX: dict[str, str] = {
     "ui.inbox.filter.limit": "上限",
     "ui.inbox.filter.apply": "应用",
     "ui.inbox.filter.clear": "清除",
-    "ui.trouble": "与服务器失去联系，正在重试。",
+    "ui.trouble": "与服务器失去联系：你看到的可能已过时，发送的内容可能无法送达。",
 }

@@ -72,5 +72,5 @@ ENGLISH_INBOX: dict[str, str] = {
     "ui.inbox.filter.limit": "a limit",
     "ui.inbox.filter.apply": "Apply",
     "ui.inbox.filter.clear": "Clear",
-    "ui.trouble": "Lost touch with the server; trying again.",
+    "ui.trouble": "Lost touch with the server: what you see may be old, and what you send may not arrive.",
 }

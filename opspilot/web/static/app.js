@@ -36,13 +36,15 @@ document.addEventListener("htmx:after:swap", () => {
   there.focus({ preventScroll: true });
 });
 
-// While a stream of changes is cut off, the page says so.
-const trouble = (there) => {
-  const said = document.getElementById("trouble");
-  if (said) said.hidden = !there;
-};
-document.addEventListener("htmx:sse:error", () => trouble(true));
-document.addEventListener("htmx:sse:after:connection", () => trouble(false));
+// While the server can't be reached, the page says so.
+const trouble = (there) => { document.getElementById("trouble").hidden = !there; };
+for (const lost of ["htmx:sse:error", "htmx:error"]) document.addEventListener(lost, () => trouble(true));
+for (const found of ["htmx:sse:after:connection", "htmx:after:request"]) {
+  document.addEventListener(found, () => trouble(false));
+}
+document.addEventListener("htmx:response:error", (event) => {
+  if (event.target.id === "changes") trouble(true);
+});
 
 // Ages and times left go on while a page is open; until then they are as the server wrote them.
 const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
