@@ -7,7 +7,6 @@ from opspilot.core.entries import Kind, NewEntry, stopped_key
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import Usage
 
-
 OUTSIDE = "This run ended outside OpsPilot (terminated or timed out in Temporal)."
 
 

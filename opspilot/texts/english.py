@@ -76,7 +76,9 @@ ENGLISH: dict[str, str] = {
     ),
     "attend.waits": "Waits for a person: {what}. Answer with: {program} answer {session}{which} {action}",
     "attend.waits.limit": "{question} Answer with: {program} answer {session}{which} --approve | --reject",
-    "attend.waits.others": "Waits for somebody else, who has to agree as well: {what}. See how it goes on: {program} watch {session}",
+    "attend.waits.others": (
+        "Waits for somebody else, who has to agree as well: {what}. See how it goes on: {program} watch {session}"
+    ),
     "attend.stopping": "Stopping the run. Press Ctrl-C again to leave it to itself.",
     "attend.no_worker": "No worker is running; the run goes on as soon as one is back.",
     "attend.no_worker_yet": "No worker is running; waiting for one. Start it with: python worker.py",
