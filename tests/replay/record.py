@@ -18,9 +18,12 @@ from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
 from opspilot.client import Asked
+from opspilot.core.calls import Gate
 from opspilot.core.entries import Kind
 from opspilot.core.interrupts import AnswerAction
-from opspilot.core.limits import Limits
+from opspilot.core.limits import Limits, OnLimit
+from opspilot.core.policy import RUN_ANYTHING, Policy, Rule
+from opspilot.core.terms import Rung, RungKind, Terms
 from opspilot.embedded import server_binary
 from opspilot.temporal import plugin
 from opspilot.testing.server import ATTRIBUTES
@@ -76,13 +79,65 @@ async def continued_as_new(desk: Desk) -> Asked:
     return asked
 
 
+async def reminded_escalated_and_approved(desk: Desk) -> Asked:
+    async with desk.worker([calls(call("change", name="a")), DONE]):
+        asked = await desk.ask()
+        await desk.until(asked.session, Kind.INTERRUPT_ESCALATED)
+        await desk.answer(asked.session, "1.1#0", AnswerAction.APPROVE)
+        await desk.result(asked)
+    return asked
+
+
+async def expired(desk: Desk) -> Asked:
+    async with desk.worker([calls(call("slow_change", name="a", seconds=0)), DONE]):
+        asked = await desk.ask()
+        await desk.result(asked)
+    return asked
+
+
+async def edited_and_asked_again(desk: Desk) -> Asked:
+    async with desk.worker([calls(call("refuse", name="a")), DONE]):
+        asked = await desk.ask()
+        await desk.waiting(asked.session)
+        await desk.answer(asked.session, "1.1#0", AnswerAction.PROVIDE, values={"name": "b"})
+        await desk.until(asked.session, Kind.INTERRUPT_OPENED, count=2)
+        await desk.waiting(asked.session)
+        await desk.answer(asked.session, "1.1#1", AnswerAction.REJECT)
+        await desk.result(asked)
+    return asked
+
+
+async def went_on_beyond_its_limit(desk: Desk) -> Asked:
+    async with desk.worker([calls(call("look", topic="a")), calls(call("look", topic="b")), DONE]):
+        asked = await desk.ask(limits=Limits(steps=2, on_limit=OnLimit.ASK))
+        await desk.until(asked.session, Kind.INTERRUPT_OPENED)
+        await desk.waiting(asked.session)
+        await desk.answer(asked.session, "limit#1", AnswerAction.APPROVE)
+        await desk.result(asked)
+    return asked
+
+
+LADDER = (Rung(RungKind.REMIND, 0.1), Rung(RungKind.ESCALATE, 0.2, role="lead"))
+POLICY = Policy(
+    (
+        Rule("climbs", Gate.CONFIRM, tools=("change",), arguments={"name": ("a",)}, terms=Terms(ladder=LADDER)),
+        Rule("expires", Gate.CONFIRM, tools=("slow_change",), terms=Terms(ladder=(Rung(RungKind.EXPIRE, 0.1),))),
+        Rule("two", Gate.CONFIRM, tools=("refuse",), terms=Terms(quorum=2)),
+        Rule("others", Gate.RUN),
+    )
+)
+"""For the scenarios in which people are asked because of a rule."""
+
 Scenario = Callable[[Desk], Awaitable[Asked]]
+ASKED_BY_RULE: tuple[Scenario, ...] = (reminded_escalated_and_approved, expired, edited_and_asked_again)
 SCENARIOS: tuple[Scenario, ...] = (
     parallel_reads,
     approved_and_rejected,
     stopped_in_a_write,
     at_a_limit,
     continued_as_new,
+    went_on_beyond_its_limit,
+    *ASKED_BY_RULE,
 )
 
 
@@ -90,7 +145,8 @@ async def record(client: Client, scenario: Scenario, version: str) -> None:
     """Play one scenario and write the history of each run of its chain."""
     name = str(getattr(scenario, "__name__", ""))
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(client, f"record-{name}", Path(folder), 100)
+        policy = POLICY if scenario in ASKED_BY_RULE else RUN_ANYTHING
+        desk = Desk(client, f"record-{name}", Path(folder), 100, policy=policy)
         asked = await scenario(desk)
         run: str | None = desk.entries(asked.session)[0].run
         part = 0
