@@ -33,3 +33,14 @@ def test_viewers_of_live_runs_miss_nothing_and_hear_of_it_at_once() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "lost 0, repeated 0" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.e2e
+@pytest.mark.timeout(180)
+def test_waiting_runs_answered_in_one_go_are_neither_lost_nor_run_twice() -> None:
+    done = subprocess.run(
+        [sys.executable, "bench/waiting.py", "40"], cwd=ROOT, capture_output=True, text=True, timeout=170, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "lost: 0; not done: 0; done twice: 0" in done.stdout
