@@ -164,13 +164,13 @@ async def test_numbers_are_those_of_a_range_of_time(stand: Stand) -> None:
 async def test_without_a_temporal_everything_can_be_read_and_nothing_be_asked(stand: Stand) -> None:
     ann = await stand.program("ann", "operator")
     async with stand.desk.worker([DONE]):
-        await ask(ann, "How is it?", session="db")
-        await stand.desk.until("db", Kind.RUN_STOPPED)
+        await ask(ann, "How is it?", session="lonely")
+        await stand.desk.until("lonely", Kind.RUN_STOPPED)
     away = await Client.connect("127.0.0.1:1", lazy=True)
     object.__setattr__(stand.backend, "temporal", away)
-    for path in ("/api/sessions", "/api/sessions/db", "/api/interrupts", "/api/numbers"):
+    for path in ("/api/sessions", "/api/sessions/lonely", "/api/interrupts", "/api/numbers"):
         assert (await ann.get(path)).status_code == 200
-    for path in ("/api/sessions", "/api/sessions/db/messages", "/api/sessions/db/stop"):
+    for path in ("/api/sessions", "/api/sessions/lonely/messages", "/api/sessions/lonely/stop"):
         refused = await ann.post(path, json={"text": "And now?"})
         assert (refused.status_code, refused.json()["code"]) == (503, "unreachable")
         assert "127.0.0.1:1" in refused.json()["message"]
