@@ -78,16 +78,16 @@ class Telling:
     said: UserMessage | None = None
     """What they say with this run; it comes into the journal a moment later."""
     state: Any = None
-    messages: list[Message] = field(default_factory=list)
-    stopped: Entry | None = None
+    messages: list[Message] = field(default_factory=list, init=False)
+    stopped: Entry | None = field(default=None, init=False)
     """How our run ended, once it has, and while it doesn't go on for a late message."""
-    _own: dict[str, Json] = field(default_factory=dict)
-    _told: dict[str, Json] = field(default_factory=dict)
-    _calls: dict[str, _Call] = field(default_factory=dict)
-    _open: set[str] = field(default_factory=set)
-    _landed: set[str] = field(default_factory=set)
-    _step: str = ""
-    _usage: dict[tuple[str, str], TokenUsage] = field(default_factory=dict)
+    _own: dict[str, Json] = field(default_factory=dict, init=False)
+    _told: dict[str, Json] = field(default_factory=dict, init=False)
+    _calls: dict[str, _Call] = field(default_factory=dict, init=False)
+    _open: set[str] = field(default_factory=set, init=False)
+    _landed: set[str] = field(default_factory=set, init=False)
+    _step: str = field(default="", init=False)
+    _usage: dict[tuple[str, str], TokenUsage] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         """Nothing has happened yet."""
