@@ -28,7 +28,8 @@ def keep(journal: Journal, session: str, run: str, answer: Answer, at: datetime)
     if not is_json([dict(answer.values), answer.comment]):
         raise UsageError(text("objection.no_json"))
     values = {name: value for name, value in answer.values.items() if value != MASK}
-    answer = replace(answer, values=values, said_at=at.timestamp())
+    # What is signed already says when it was given.
+    answer = replace(answer, values=values, said_at=answer.said_at if answer.signature else at.timestamp())
     name = INTERRUPT.fullmatch(answer.interrupt)
     key = interrupt_key(run, name[1], int(name[2])) if name else ""
     question = journal.find(session, [key]).get(key)
