@@ -14,6 +14,8 @@ from pkgutil import iter_modules
 import pytest
 from pydantic import BaseModel
 
+from opspilot import stack
+from opspilot.embedded import server_binary
 from opspilot.settings import Settings
 from opspilot.tools import builtin
 from opspilot.tools.finding import is_tool_module
@@ -49,20 +51,36 @@ def commands() -> Iterator[tuple[str, str]]:
                     yield page.name, line
 
 
-@pytest.mark.e2e
-@pytest.mark.timeout(180)
-def test_every_command_in_the_documentation_runs(tmp_path: Path) -> None:
-    environment = {**os.environ, "OPSPILOT_STATE_DIR": str(tmp_path), "OPSPILOT_CONFIG": str(ROOT / "opspilot.toml")}
+def as_run(line: str, port: int, state: Path) -> str:
+    """A documented command as it is run here: with this Python, and with the servers of this test's own stack."""
     python = f'"{sys.executable}"'
+    line = line.replace("scripts/try", f"{python} starter.py ask --local").replace(":8321", f":{port}")
+    if line.startswith("temporal "):
+        there = stack.load(state / "stack.json").port
+        line = f'"{server_binary()}" {line.removeprefix("temporal ")} --address 127.0.0.1:{there}'
+    return re.sub(r"(?<![\w/.])(\.venv/bin/)?python (?=starter\.py|-c )", f"{python} ", line)
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(400)
+def test_every_command_in_the_documentation_runs(tmp_path: Path) -> None:
+    port = stack.free_port(0)
+    environment = {
+        **os.environ,
+        "OPSPILOT_STATE_DIR": str(tmp_path),
+        "OPSPILOT_CONFIG": str(ROOT / "opspilot.toml"),
+        "OPSPILOT_WEB__PORT": str(port),
+    }
     ran = []
     try:
         for page, line in commands():
-            command = line.replace("scripts/try", f"{python} starter.py ask --local")
-            command = re.sub(r"^(\.venv/bin/)?python ", f"{python} ", command)
+            # What is assigned to a variable is there for the commands behind.
+            assigned = re.fullmatch(r"([A-Z]+)=\$\((.*)\)", line)
             done = subprocess.run(
-                ["bash", "-c", command],
+                ["bash", "-c", as_run(assigned[2] if assigned else line, port, tmp_path)],
                 cwd=ROOT,
                 env=environment,
+                stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
                 timeout=90,
@@ -70,12 +88,14 @@ def test_every_command_in_the_documentation_runs(tmp_path: Path) -> None:
             )
             waits = "</dev/null" in line
             assert done.returncode == (4 if waits else 0), f"{page}: {line}\n{done.stdout}\n{done.stderr}"
+            if assigned:
+                environment[assigned[1]] = done.stdout.strip()
             ran.append(line)
     finally:
         subprocess.run(
             [sys.executable, "starter.py", "down"], cwd=ROOT, env=environment, check=True, capture_output=True
         )
-    assert len(ran) > 5
+    assert len(ran) > 25
 
 
 def keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
