@@ -260,8 +260,12 @@ def up(*, json: AsJson = False) -> int:
 def url() -> int:
     """Print an address that signs in to the web UI, once."""
     from opspilot.cli.token_commands import sign_in_address
+    from opspilot.stack_web import await_web
 
-    typer.echo(sign_in_address(wiring.load()))
+    settings = wiring.load()
+    if _endpoint(settings, local=False):
+        await_web(_place(settings))
+    typer.echo(sign_in_address(settings))
     return 0
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from opspilot import stack
@@ -283,3 +284,24 @@ def test_the_shell_completes_commands_sessions_and_tools(desk: Desk) -> None:
     assert completed("starter.py show completed-") == ["completed-1"]
     assert "look" in completed("starter.py ask --only lo")
     assert "restart" not in completed("starter.py ask --only lo")
+
+
+# ---------------------------------------------------------------- the web UI
+
+
+def test_up_and_url_print_addresses_that_sign_in_once_and_the_doctor_sees_the_server(desk: Desk) -> None:
+    printed = re.search(r"The web UI is at (http://127\.0\.0\.1:\d+/sign-in\?token=\S+)\n", desk.run("up").out)
+    assert printed is not None
+    (stack_,) = desk.run("up", "--json").events
+    (web,) = stack.find(f"opspilot-web={desk.folder / 'state'}", 0)
+    web.kill()
+    web.wait(10)
+    ill = desk.run("doctor")
+    assert ill.status == 1
+    assert "MISSING web: does not answer at http://127.0.0.1:" in ill.out
+    url = desk.run("url").out.strip()
+
+    assert len({printed[1], stack_["web"], url}) == 3
+    for address in (printed[1], stack_["web"], url):
+        assert [httpx.get(address).status_code for _ in range(2)] == [303, 403], "good once"
+    assert f"ok      web: answers at {url.partition('/sign-in')[0]}\n" in desk.run("doctor").out
