@@ -12,6 +12,9 @@ from opspilot.core.messages import Json
 from opspilot.core.observations import SENTENCES, ErrorCode
 from opspilot.texts.language import counted, text
 
+THEY_SAID = " They said: "
+"""What stands before the comment of whoever rejected a call."""
+
 
 def limits_of(started: Mapping[str, Json]) -> Limits:
     """The limits that a `run.started` entry records; defaults for those that it lacks."""
@@ -55,7 +58,10 @@ def failure(result: Mapping[str, Json]) -> str:
     recorded = SENTENCES.get(code, "")
     if not recorded or not message.startswith(recorded):
         return message
-    return text(f"failed.{code.value}") + message.removeprefix(recorded)
+    rest = message.removeprefix(recorded)
+    if rest.startswith(THEY_SAID):
+        rest = text("web.settled.comment", comment=rest.removeprefix(THEY_SAID))
+    return text(f"failed.{code.value}") + rest
 
 
 def figures(stopped: Json) -> list[str]:

@@ -146,6 +146,7 @@ def test_a_rejection_in_chinese_is_told_with_its_reason_and_nothing_is_restarted
     watched = shop.run("watch", "zh", "--lang", "zh")
     assert watched.status == 0
     assert "dana 拒绝：发布冻结到周五" in watched.out
+    assert "有人拒绝了这个调用；它没有执行。留言：发布冻结到周五" in watched.out
     answer = str(shop.entries("zh", Kind.RUN_STOPPED)[-1].data["answer"])
     assert "发布冻结到周五" in answer
     assert any(word in answer for word in ("没有", "不会", "未", "拒绝")), answer
