@@ -157,7 +157,7 @@ class Settings(BaseSettings):
     def make_state_dir(self) -> None:
         """Create the state folder where it is missing. Raises `UsageError` where it can't be one."""
         try:
-            self.state_dir.mkdir(parents=True, exist_ok=True)
+            self.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             why = text("settings.state.file") if isinstance(error, FileExistsError) else error.strerror
             raise UsageError(text("settings.state.unmade", folder=self.state_dir, why=why)) from None

@@ -46,9 +46,10 @@ class Local:
         @router.get("/sign-in", name="sign_in")
         async def enter(request: Request, token: str = "", next: str = "/") -> Response:
             if token:
-                self._attempts.check(request)
+                # Whoever has the right one is let in, however often others have tried from the same address.
                 if await run_in_threadpool(use_link_token, self._state, token):
                     return sign_in(self._sessions, dict(ABOUT), next)
+                self._attempts.check(request)
                 self._attempts.failed(request)
             said = text("web.sign_in.used" if token else "web.sign_in.local")
             return plain_page(request, said, status=403 if token else 401)

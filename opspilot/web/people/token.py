@@ -56,9 +56,10 @@ class ByToken:
             next: Annotated[str, Form()] = "/",
         ) -> Response:
             check_origin(request, self._public_url)
-            self._attempts.check(request)
             found = await run_in_threadpool(self._tokens.find, token.strip())
             if found is None:
+                # Whoever has a right one is let in, however often others have tried behind the same address.
+                self._attempts.check(request)
                 self._attempts.failed(request)
                 return _form(request, text("web.sign_in.no_token"), next, 403)
             return sign_in(self._sessions, {"sha256": found.sha256}, next)
