@@ -1,10 +1,24 @@
-"""Pages of sessions: where the next one begins, as a word in an address."""
+"""Where a page of sessions, or a story that was cut off, goes on: as a word in an address or a header."""
 
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Annotated, TypeAlias
+
+from fastapi import Query
 
 from opspilot.journal.queries import SessionRow
 from opspilot.texts.language import text
 from opspilot.web.refusing import Refused
+
+MOST_DIGITS = 18
+"""Of a sequence number: any number of so many digits is one that a database can hold."""
+
+After: TypeAlias = Annotated[int, Query(ge=0, lt=10**MOST_DIGITS)]
+
+
+def last_seen(last_event_id: str, after: int) -> int:
+    """The number after which a stream goes on: that of `Last-Event-ID` if it is one of ours, else `after`."""
+    ours = last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) <= MOST_DIGITS
+    return int(last_event_id) if ours else after
 
 
 def cursor_after(row: SessionRow) -> str:
@@ -19,8 +33,9 @@ def cursor(before: str) -> tuple[datetime, str] | None:
     moment, _, id_ = before.partition("~")
     try:
         at = datetime.fromisoformat(moment)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
+        known = at.tzinfo is not None and at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        known = False
+    if not known:
         raise Refused(422, "not_understood", text("web.cursor"))
-    return at, id_
+    return known, id_

@@ -16,7 +16,7 @@ from opspilot.texts.language import text
 from opspilot.web import asking
 from opspilot.web.asking import AskBody
 from opspilot.web.backend import Backend, Served
-from opspilot.web.paging import cursor, cursor_after
+from opspilot.web.paging import After, cursor, cursor_after
 from opspilot.web.people.guard import Asker, Looker
 from opspilot.web.refusing import Problem, Refused
 
@@ -99,7 +99,7 @@ async def show_session(
     _: Looker,
     backend: Served,
     *,
-    after: Annotated[int, Query(ge=0)] = 0,
+    after: After = 0,
     limit: Annotated[int, Query(ge=1, le=MOST_EVENTS)] = MOST_EVENTS,
 ) -> Whole:
     """What was said and seen, in order, secrets redacted."""

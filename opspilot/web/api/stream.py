@@ -10,12 +10,13 @@ from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from opspilot.core.entries import Entry
 from opspilot.web.api.sessions import session_of
 from opspilot.web.backend import Backend, Served
+from opspilot.web.paging import After, last_seen
 from opspilot.web.people.guard import Looker
 from opspilot.web.refusing import Problem
 
@@ -42,7 +43,7 @@ async def events(
     _: Looker,
     backend: Served,
     *,
-    after: Annotated[int, Query(ge=0)] = 0,
+    after: After = 0,
     last_event_id: Annotated[str, Header()] = "",
 ) -> EventSourceResponse:
     """Events after `after`, or after the one of `Last-Event-ID`, and those to come; a comment every 15 s meanwhile.
@@ -51,7 +52,7 @@ async def events(
     shown, and is void once the step's `assistant.message` is there.
     """
     await session_of(backend, session)
-    seen = int(last_event_id) if last_event_id.isdecimal() else after
+    seen = last_seen(last_event_id, after)
     return EventSourceResponse(_events(backend, session, seen), ping=HEARTBEAT_SECONDS)
 
 

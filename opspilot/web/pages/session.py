@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,6 +23,7 @@ from opspilot.web.api.sessions import session_of
 from opspilot.web.api.stream import HEARTBEAT_SECONDS
 from opspilot.web.asked import Card, card, question_id
 from opspilot.web.backend import Backend, Served
+from opspilot.web.paging import After, last_seen
 from opspilot.web.people.guard import Looker
 from opspilot.web.people.rights import may_steer
 from opspilot.web.rendering import page, part
@@ -96,12 +97,12 @@ async def changes(
     who: Looker,
     backend: Served,
     *,
-    after: Annotated[int, Query(ge=0)] = 0,
+    after: After = 0,
     last_event_id: Annotated[str, Header()] = "",
 ) -> EventSourceResponse:
     """What each entry after this one changes in the page; the id of an event is the entry's sequence number."""
     await session_of(backend, session)
-    last = int(last_event_id) if last_event_id.isdecimal() else after
+    last = last_seen(last_event_id, after)
     return EventSourceResponse(_changes(request, backend, who.principal, session, last), ping=HEARTBEAT_SECONDS)
 
 
