@@ -76,17 +76,18 @@ class ModelActivities:
         session = activity.info().workflow_id
         assert session is not None
         key = assistant_key(order.run, order.step, final=order.final is not None)
-        with journal_failures():
-            if recorded := await asyncio.to_thread(self._recorded, session, order, key):
-                return recorded
-            entries = await asyncio.to_thread(self._receive, session, order)
-            principal, request = self._request(order, entries)
-            account = await asyncio.to_thread(
-                self._budgets.account, session, principal.id, order.grants, datetime.now(UTC)
-            )
-        if order.final is None and (refusal := self._budgets.refusal(account)):
-            return refusal
         async with heartbeating():
+            with journal_failures():
+                entries = await asyncio.to_thread(self._receive, session, order)
+                # Looked for behind what was read: an attempt that was taken for dead may write its reply at any moment.
+                if recorded := await asyncio.to_thread(self._recorded, session, order, key):
+                    return recorded
+                principal, request = self._request(order, entries)
+                account = await asyncio.to_thread(
+                    self._budgets.account, session, principal.id, order.grants, datetime.now(UTC)
+                )
+            if order.final is None and (refusal := self._budgets.refusal(account)):
+                return refusal
             reply, more = await self._reply(session, order, request)
             overflow = None
             if more.get("stop") == StopReason.CONTEXT_TOO_LONG and (room := make_room(entries, order.run)):

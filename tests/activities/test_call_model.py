@@ -529,3 +529,38 @@ async def test_a_reply_is_recorded_in_one_transaction_or_not_at_all(desk: Desk) 
     assert desk.entries() == before
     assert len((await desk.do(thinking.call_model, order(), attempt=2)).calls) == 1
     journal.close()
+
+
+# ---------------------------------------------------------------- an attempt that was taken for dead
+
+
+@pytest.mark.parametrize("operation", range(2))
+async def test_an_attempt_that_was_taken_for_dead_may_write_its_reply_at_any_moment_of_the_next(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, operation: int
+) -> None:
+    """Between any two looks at the journal: the next attempt finds it, and takes it for its own."""
+    await desk.open("What is going on?")
+    late: list[tuple[Any, dict[str, Any]]] = []
+    with monkeypatch.context() as dying:
+        dying.setattr(desk.journal, "append", lambda *args, **named: late.append((args, named)))
+        with pytest.raises(AssertionError):
+            await desk.think(Says(calls=[call("look", topic="x")]))
+    (args, named), reads = late.pop(), 0
+
+    def land(method: str) -> None:
+        real = getattr(desk.journal, method)
+
+        def looked(*arguments: Any, **more: Any) -> Any:
+            nonlocal reads
+            if reads == operation:
+                desk.journal.append(*args, **named)
+            reads += 1
+            return real(*arguments, **more)
+
+        monkeypatch.setattr(desk.journal, method, looked)
+
+    land("find")
+    land("read")
+    outcome = await desk.think(Says(calls=[call("look", topic="other")]), attempt=2)
+    assert [each.summary for each in outcome.calls] == ["look topic=x"]
+    assert [entry.kind for entry in desk.entries()[2:]] == [Kind.ASSISTANT_MESSAGE, Kind.TOOL_CALL]
