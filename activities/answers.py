@@ -27,7 +27,7 @@ from opspilot.core.entries import (
 )
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
-from opspilot.core.observations import SENTENCES, ErrorCode, Observation
+from opspilot.core.observations import SENTENCES, THEY_SAID, ErrorCode, Observation
 from opspilot.core.outcomes import asked, result_entry
 from opspilot.core.ports import Journal, Tools
 from opspilot.core.sensitive import has_mask, in_answer, mask, unmasked
@@ -247,7 +247,7 @@ class AnswerActivities:
         key = answered_key(case.run, answer.interrupt)
         entries = [NewEntry(key, Kind.INTERRUPT_ANSWERED, now, data, case.opened.step, call)]
         if code is not None and call is not None:
-            sentence = SENTENCES[code] + (f" They said: {answer.comment}" if answer.comment else "")
+            sentence = SENTENCES[code] + (f"{THEY_SAID}{answer.comment}" if answer.comment else "")
             entries.append(result_entry(case.run, call, 0, Observation.failure(code, sentence), now))
         if again is not None:
             entries += self._next_question(case, arguments, again, now)

@@ -55,6 +55,10 @@ SENTENCES: dict[ErrorCode, str] = {
 """What a code says when nothing more exact is known."""
 
 
+THEY_SAID = " They said: "
+"""Stands before what a person wrote who rejected a call."""
+
+
 @dataclass(frozen=True)
 class Observation:
     """The one result of a call: `data` when `ok`, else `error_code` and a public `message`."""

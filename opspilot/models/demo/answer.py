@@ -1,5 +1,6 @@
 """Writing the answer: what each need found, quoted and cited, and what was not found. Adds no fact of its own."""
 
+from opspilot.core.observations import SENTENCES, THEY_SAID, ErrorCode
 from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, acted_on, identify
 from opspilot.models.demo.docs import top_error
@@ -91,7 +92,12 @@ def _act(need: Need, case: Case, sheet: Sheet) -> None:
             sheet.write("done")
             tell_everything(call, case, sheet)
         else:
-            sheet.write(_VERDICTS.get(call.code, "not_run"), message=call.message)
+            said = call.message.rpartition(THEY_SAID)[2]
+            said = "" if said == SENTENCES[ErrorCode.REJECTED_BY_HUMAN] else said
+            verdict = _VERDICTS.get(call.code, "not_run")
+            sheet.write(
+                f"{verdict}_saying" if verdict == "rejected" and said else verdict, message=said or call.message
+            )
     if not calls and need.tools:
         _not_acted(need.tools[0], case, sheet)
     elif need.tools:

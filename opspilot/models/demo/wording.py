@@ -110,8 +110,12 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
         ),
         "done": ("- It ran. The result:", "- 已执行，结果："),
         "rejected": (
-            "- It did not run, because a person rejected it: {message} I won't try it again.",
-            "- 没有执行，因为有人拒绝了：{message} 我不会再次尝试。",
+            "- It did not run, because a person rejected it. I won't try it again.",
+            "- 没有执行，因为有人拒绝了。我不会再次尝试。",
+        ),
+        "rejected_saying": (
+            "- It did not run, because a person rejected it: “{message}”. I won't try it again.",
+            "- 没有执行，因为有人拒绝了：“{message}”。我不会再次尝试。",
         ),
         "expired": (
             "- It did not run, because nobody decided in time: {message}",
