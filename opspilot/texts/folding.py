@@ -86,5 +86,5 @@ def age(elapsed_seconds: float) -> str:
     """`12 s`, `5 min`, `3 h`, `8 d`: how long ago, for a table."""
     for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
         if elapsed_seconds >= length:
-            return f"{elapsed_seconds // length:.0f} {unit}"
-    return f"{max(elapsed_seconds, 0):.0f} s"
+            return text(f"ui.age.{unit}", count=int(elapsed_seconds // length))
+    return text("ui.age.s", count=round(max(elapsed_seconds, 0)))
