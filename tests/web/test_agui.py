@@ -305,6 +305,7 @@ async def test_whoever_connects_to_a_thread_is_told_what_was_said_before_as_it_s
     assert of(over, "MESSAGES_SNAPSHOT")[0]["messages"][-1]["content"] == "That is all."
 
 
+@pytest.mark.slow
 async def test_a_stopped_run_is_cancelled_and_one_at_its_limit_says_so(stand: Stand, talk: str) -> None:
     ann = await stand.program("ann", "operator")
     async with stand.desk.worker([Step(calls=[call("look", topic="db")]), Step(text="No more.")]):

@@ -257,6 +257,7 @@ def change() -> Tool:
     return change
 
 
+@pytest.mark.slow
 async def test_a_question_is_answered_where_it_stands_and_the_run_goes_on_before_ones_eyes(
     front: Front, new_page: NewPage
 ) -> None:

@@ -21,7 +21,7 @@ from tests.workflows.test_agent import DONE, call, calls
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PROMPT_SECONDS = 2.0
+PROMPT_SECONDS = 6.0
 
 
 async def model_thinks(desk: Desk, session: str) -> None:
@@ -98,7 +98,7 @@ async def test_a_stop_in_any_phase_answers_each_call_once_and_is_prompt(
         else:
             await desk.opspilot.stop(asked.session)
             assert (await desk.result(asked)).stop_reason is StopReason.CANCELLED
-        assert time.monotonic() - began < PROMPT_SECONDS + (1.0 if desk.cached_workflows == 0 else 0.0)
+        assert time.monotonic() - began < PROMPT_SECONDS + (3.0 if desk.cached_workflows == 0 else 0.0)
     assert desk.codes(asked.session) == codes
     assert desk.entries(asked.session)[-1].data["stop_reason"] == "cancelled"
     assert "later" not in " ".join(desk.done)
