@@ -1,6 +1,6 @@
 """How many questions the offline planner answers, and that it invents nothing.
 
-    python bench/planner.py [--show WORDS]
+    python bench/planner.py [--show WORDS] [TOOLSET.py …]
 
 Asks ten questions in English and the same ten in Chinese on each toolset, through the real tool runtime. What is true
 is computed by plain code from the data. A question is answered when its direct answer says the fact and a place is
@@ -8,11 +8,13 @@ cited that really holds it. Two figures: of the toolsets that the planner was de
 real logs and runbooks), and of those that were written before it met them, one to three at a time, and on which it was
 improved only afterwards (`FIRST_CONTACT` says how many it answered then). Exits with 1 when fewer than four of five are
 answered in either, or anything is invented. `--show` prints the calls and answers of the questions that hold these
-words (`failed` alone: of all that were not answered).
+words (`failed` alone: of all that were not answered). Files named after it are asked instead of those: each a module
+with a function `toolset()`, as those in `bench/unseen`.
 """
 
 import argparse
 import asyncio
+import importlib.util
 import json
 import logging
 import sys
@@ -193,25 +195,41 @@ def main() -> int:
     """Ask, judge and print."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--show", default=None, metavar="WORDS")
-    words = arguments.parse_args().show
+    arguments.add_argument("files", nargs="*", type=Path, metavar="TOOLSET.py")
+    given = arguments.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     began = time.monotonic()
-    first = [streaming.toolset(), parcels.toolset(), computing.toolset()]
-    later = [module.toolset() for pair in MET_LATER for module in pair]
     with tempfile.TemporaryDirectory(prefix="opspilot-bench-") as state:
-        if real.DATA.is_dir():
-            first.append(real.toolset(Path(state)))
-        else:
-            print("The real data is not here; its twenty questions are left out.")
-        outcomes = {"developed on": asyncio.run(ask_all(first)), "met later": asyncio.run(ask_all(later))}
-    if words is not None:
-        print(shown([outcome for some in outcomes.values() for outcome in some], words))
+        asked = {"given": [_loaded(file) for file in given.files]} if given.files else _ours(Path(state))
+        outcomes = {name: asyncio.run(ask_all(toolsets)) for name, toolsets in asked.items()}
+    if given.show is not None:
+        print(shown([outcome for some in outcomes.values() for outcome in some], given.show))
     good = [_summed(name, some) for name, some in outcomes.items()]
-    asked = [sum(2 * len(module.toolset().questions) for module in together) for together in MET_LATER]
-    each = ", ".join(f"{answered}/{of}" for answered, of in zip(FIRST_CONTACT, asked, strict=True))
-    print(f"at first contact with those met later: {each}; {sum(FIRST_CONTACT)} of {sum(asked)}")
+    if not given.files:
+        each = [sum(2 * len(module.toolset().questions) for module in together) for together in MET_LATER]
+        first = ", ".join(f"{answered}/{of}" for answered, of in zip(FIRST_CONTACT, each, strict=True))
+        print(f"at first contact with those met later: {first}; {sum(FIRST_CONTACT)} of {sum(each)}")
     print(f"in {time.monotonic() - began:.1f} s")
     return 0 if all(good) else 1
+
+
+def _ours(state: Path) -> dict[str, list[Toolset]]:
+    first = [streaming.toolset(), parcels.toolset(), computing.toolset()]
+    if real.DATA.is_dir():
+        first.append(real.toolset(state))
+    else:
+        print("The real data is not here; its twenty questions are left out.")
+    return {"developed on": first, "met later": [module.toolset() for pair in MET_LATER for module in pair]}
+
+
+def _loaded(file: Path) -> Toolset:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{file} is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    spec.loader.exec_module(module)
+    return cast("Toolset", module.toolset())
 
 
 def _summed(name: str, outcomes: Sequence[Outcome]) -> bool:
