@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from opspilot.core.contract import Notice
 from opspilot.core.ports import Notification
-from opspilot.texts.language import CATALOGUE, Language
+from opspilot.texts.endings import question_told, told_of_budgets
+from opspilot.texts.language import CATALOGUE, Language, speaking
 
 __all__ = ["FACTS", "Wording"]
 
@@ -55,7 +56,7 @@ class Wording:
 
     def facts(self, notification: Notification) -> dict[str, str]:
         """Each of `FACTS`, empty where there is nothing to know."""
-        reason = _one_line(notification.reason, MAX_REASON_CHARACTERS)
+        reason = self._reason(notification)
         link = self._link(notification)
         return {
             "id": notification.id,
@@ -71,6 +72,12 @@ class Wording:
             "link": link,
             "text": self._text(notification, reason, link),
         }
+
+    def _reason(self, notification: Notification) -> str:
+        """What OpsPilot itself asks, or says of budgets, in this language; what others wrote as they did."""
+        with speaking(self.language):
+            told = told_of_budgets if notification.notice is Notice.BUDGET else question_told
+            return _one_line(told(_one_line(notification.reason, MAX_REASON_CHARACTERS)), MAX_REASON_CHARACTERS)
 
     def _link(self, notification: Notification) -> str:
         """`<link>/sessions/<session>#<interrupt>`; the interrupt's own `#` is escaped."""

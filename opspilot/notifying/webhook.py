@@ -8,6 +8,7 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import urlsplit
@@ -18,12 +19,14 @@ from opspilot.core.errors import NotificationError
 from opspilot.core.ports import Notification
 from opspilot.notifying.bodies import Body, chat_body, encoded
 from opspilot.notifying.message import Wording
+from opspilot.notifying.refusing import MOST_BYTES, refusal
 from opspilot.notifying.signing import signed
 
 __all__ = ["Webhook", "public_address"]
 
 SECONDS = 10.0
 CONNECT_SECONDS = 5.0
+READ_SECONDS = 2.0
 _MAX_WORD_BYTES = 64
 _WORD = re.compile(rb"[a-z]+(?:_[a-z]+)+")
 """Slack says in such a word what it minds: `invalid_payload`, `channel_is_archived`. No other answer is repeated."""
@@ -53,7 +56,10 @@ class Webhook:
     clock: Callable[[], float] = time.time
 
     async def send(self, notification: Notification) -> None:
-        """POST it. Any answer but 2xx is a failure; a redirect isn't followed, since it could lead anywhere."""
+        """POST it. Any answer but 2xx is a failure, and a 2xx in which a chat says that it minds something.
+
+        A redirect isn't followed, since it could lead anywhere.
+        """
         body = encoded(self.body(self.wording.facts(notification)))
         headers = {
             "content-type": "application/json",
@@ -63,33 +69,43 @@ class Webhook:
         }
         try:
             async with asyncio.timeout(self.seconds):
-                status, word = await self._post(headers, body)
+                status, said = await self._post(headers, body)
         except TimeoutError:
             raise self._failed(f"did not answer within {self.seconds:g} seconds") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise self._failed(_what_happened(error, self.seconds)) from None
         if 300 <= status < 400:
             raise self._failed(f"answered with a redirect ({status}), which is not followed; name the final address")
-        if not 200 <= status < 300:
-            raise self._failed(f"answered {status}" + (f" ({word})" if word and word not in self.url else ""))
+        if 200 <= status < 300:
+            if minded := refusal(self.url, said):
+                raise self._failed(f"answered {status}, but did not take it ({minded})")
+            return
+        word = said.decode() if len(said) <= _MAX_WORD_BYTES and _WORD.fullmatch(said) else ""
+        raise self._failed(f"answered {status}" + (f" ({word})" if word and word not in self.url else ""))
 
-    async def _post(self, headers: Mapping[str, str], body: bytes) -> tuple[int, str]:
+    async def _post(self, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
+        """The status, and the beginning of what was said."""
         timeout = httpx.Timeout(self.seconds, connect=min(CONNECT_SECONDS, self.seconds))
         async with (
             httpx.AsyncClient(timeout=timeout, verify=_certificates()) as client,
             client.stream("POST", self.url, headers=dict(headers), content=body) as response,
         ):
-            if response.is_success:
-                return response.status_code, ""
-            said = b""
-            async for packet in response.aiter_raw():
-                said += packet
-                if len(said) > _MAX_WORD_BYTES:
-                    break
-            return response.status_code, said.decode() if _WORD.fullmatch(said) and len(said) <= _MAX_WORD_BYTES else ""
+            return response.status_code, await _read(response)
 
     def _failed(self, what: str) -> NotificationError:
         return NotificationError(f"The webhook {self.name} at {public_address(self.url)} {what}.")
+
+
+async def _read(response: httpx.Response) -> bytes:
+    """What is said beside a status, as far as it comes: whoever got a message and is slow to say more did get it."""
+    said = b""
+    with suppress(httpx.HTTPError, TimeoutError):
+        async with asyncio.timeout(READ_SECONDS):
+            async for packet in response.aiter_raw():
+                said += packet
+                if len(said) > MOST_BYTES:
+                    break
+    return said
 
 
 def _what_happened(error: Exception, seconds: float) -> str:

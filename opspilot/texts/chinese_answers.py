@@ -4,6 +4,10 @@ CHINESE_ANSWERS: dict[str, str] = {
     # ---- a question, and what happens to it, as a run is shown
     "question": "? {call} {tool} 等待人工处理：{reason}",
     "question.limit": "? 请人决定：{question}",
+    "asking.agreement": "执行之前需要有人同意。",
+    "asking.restart": "重启 {service} 吗？它正在处理的请求可能失败。",
+    "asking.restart_in": "重启 {environment} 环境的 {service} 吗？它正在处理的请求可能失败。",
+    "asking.environment": "要在哪个环境重启 {service}？",
     "asking.rule": "规则 {rule}",
     "asking.roles": "由角色 {roles} 决定",
     "asking.anybody": "任何人",

@@ -10,6 +10,7 @@ from opspilot.core.ghosts import OUTSIDE
 from opspilot.core.limits import AS_MUCH_AGAIN, BUDGETS_USED_UP, Limits, StopReason, extended, sentence
 from opspilot.core.messages import Json
 from opspilot.core.observations import SENTENCES, ErrorCode
+from opspilot.core.verdicts import MUST_AGREE
 from opspilot.texts.language import counted, text
 
 THEY_SAID = " They said: "
@@ -84,28 +85,22 @@ def is_about_limit(question: Mapping[str, Json]) -> bool:
 
 
 def asked(question: Mapping[str, Json]) -> str:
-    """What a person is asked: the data of an `interrupt.opened` entry, or a row of the journal.
+    """What a person is asked: the data of an `interrupt.opened` entry, or a row of the journal."""
+    return question_told(str(question.get("reason") or ""))
 
-    The question about a limit is translated; what a rule, a tool or a model wrote stays as it is.
+
+def question_told(reason: str) -> str:
+    """A question that OpsPilot itself asks, about a limit or before a built-in tool runs.
+
+    What a rule, another tool or a model wrote stays as it is.
     """
-    reason = str(question.get("reason") or "")
-    arguments = question.get("arguments")
-    if not is_about_limit(question) or not isinstance(arguments, Mapping):
-        return reason
-    more = arguments.get("more")
-    match arguments.get("limit"):
-        case StopReason.MAX_STEPS if isinstance(more, int):
-            return counted("limit.max_steps", more)
-        case StopReason.TIMEOUT if isinstance(more, int | float):
-            return text("limit.timeout", more=f"{more:g}")
-        case StopReason.TOO_MANY_FAILS if isinstance(more, int):
-            return text("limit.too_many_fails", more=more)
-        case StopReason.LOOP_DETECTED:
-            return text("limit.loop_detected")
-        case StopReason.BUDGET if isinstance(more, int):
-            return text("limit.budget", more=f"{more:,}")
-        case StopReason.BUDGET if reason.endswith(AS_MUCH_AGAIN):
-            return text("limit.budgets", budgets=told_of_budgets(reason.removesuffix(AS_MUCH_AGAIN).rstrip()))
+    if reason.endswith(AS_MUCH_AGAIN):
+        return text("limit.budgets", budgets=told_of_budgets(reason.removesuffix(AS_MUCH_AGAIN).rstrip()))
+    if steps := _MORE_STEPS.fullmatch(reason):
+        return counted("limit.max_steps", int(steps[1].replace(",", "")))
+    for key, pattern in _QUESTIONS.items():
+        if found := pattern.fullmatch(reason):
+            return text(key, **found.groupdict())
     return reason
 
 
@@ -135,3 +130,23 @@ _OF_BUDGETS = {
     ),
 }
 """Sessions and people whose name is one word; others keep their English."""
+
+_MORE_STEPS = re.compile(r"The limit of this run is reached\. Go on for ([\d,]+) more steps?\?")
+
+_NAME = r"[a-z0-9][a-z0-9-]*"
+_QUESTIONS = {
+    key: re.compile(pattern)
+    for key, pattern in {
+        "limit.timeout": r"The time of this run is used up\. Go on for (?P<more>[\d.e+]+) more seconds\?",
+        "limit.too_many_fails": r"(?P<more>\d+) tool calls in a row failed\. Go on all the same\?",
+        "limit.loop_detected": (r"The same call was made again and again without anything new\. Go on all the same\?"),
+        "limit.budget": r"The budget of this run is used up\. Go on for (?P<more>[\d,]+) more tokens\?",
+        "asking.agreement": re.escape(MUST_AGREE),
+        "asking.restart": rf"Restart (?P<service>{_NAME})\? Requests that it is serving may fail\.",
+        "asking.restart_in": (
+            rf"Restart (?P<service>{_NAME}) in (?P<environment>{_NAME})\? Requests that it is serving may fail\."
+        ),
+        "asking.environment": rf"In which environment should (?P<service>{_NAME}) be restarted\?",
+    }.items()
+}
+"""Those of limits, of a call that no rule says a reason for, and of the tool `restart_service`."""

@@ -4,6 +4,10 @@ ENGLISH_ANSWERS: dict[str, str] = {
     # ---- a question, and what happens to it, as a run is shown
     "question": "? {call} {tool} waits for a person: {reason}",
     "question.limit": "? A person decides: {question}",
+    "asking.agreement": "A person must agree before this runs.",
+    "asking.restart": "Restart {service}? Requests that it is serving may fail.",
+    "asking.restart_in": "Restart {service} in {environment}? Requests that it is serving may fail.",
+    "asking.environment": "In which environment should {service} be restarted?",
     "asking.rule": "rule {rule}",
     "asking.roles": "for the role {roles}",
     "asking.anybody": "anybody",

@@ -4,7 +4,8 @@ Reads no environment, it is handed in. The choice lives in a context variable, s
 request.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
 
@@ -37,6 +38,16 @@ def language_of(environment: Mapping[str, str]) -> Language:
 def speak(language: Language) -> None:
     """Speak this language from here on. `auto` has been settled by `language_of` before."""
     _language.set(language)
+
+
+@contextmanager
+def speaking(language: Language) -> Iterator[None]:
+    """Speak this language inside the block alone."""
+    before = _language.set(language)
+    try:
+        yield
+    finally:
+        _language.reset(before)
 
 
 def spoken() -> Language:

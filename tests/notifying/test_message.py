@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opspilot.core.budget import BudgetName, Use, sentence
 from opspilot.core.contract import Notice
+from opspilot.core.limits import Limits, StopReason, go_on
 from opspilot.core.ports import Notification
 from opspilot.notifying.message import FACTS, MAX_REASON_CHARACTERS, Wording
-from opspilot.texts.language import Language
+from opspilot.texts.language import Language, spoken
 from tests.notifying.receiver import ASKED
 
 DETAILS = "tool restart_service · risk high · for sre · asked for by alice"
@@ -42,6 +44,33 @@ def test_it_is_said_in_chinese_where_that_is_set() -> None:
         "工具 restart_service · 风险 高 · 由 sre 处理 · 请求人 alice · 截止 2026-12-01 12:00 UTC",
         LINK,
     ]
+
+
+LIMITS = Limits(steps=3)
+STANDS = sentence(Use(BudgetName.SESSION_TOKENS, 1234.0, 2000.0, 2000.0, 0.0), "ops-1", "alice", 3600.0)
+STANDS_IN_CHINESE = "会话 ops-1 已用 1,234 个 token，最多 2,000 个。"
+RESTART = "Restart payment? Requests that it is serving may fail."
+
+
+@pytest.mark.parametrize(
+    ("notice", "reason", "said"),
+    [
+        (Notice.ASKED, go_on(StopReason.MAX_STEPS, LIMITS), "已达到本次运行的上限。再继续 3 步吗？"),
+        (Notice.REMINDED, go_on(StopReason.BUDGET, LIMITS, STANDS), f"{STANDS_IN_CHINESE}再继续用同样多吗？"),
+        (Notice.BUDGET, STANDS, STANDS_IN_CHINESE),
+        (Notice.ASKED, RESTART, "重启 payment 吗？它正在处理的请求可能失败。"),
+        (Notice.ASKED, "Wipe orders?", "Wipe orders?"),
+    ],
+)  # fmt: skip
+def test_what_opspilot_itself_asks_is_asked_in_that_language_in_the_text_and_in_the_fact(
+    notice: Notice, reason: str, said: str
+) -> None:
+    about = replace(ASKED, notice=notice, reason=reason)
+    assert Wording().facts(about)["reason"] == reason
+    facts = Wording("", Language.CHINESE).facts(about)
+    assert facts["reason"] == said
+    assert facts["text"].split("\n")[0].endswith(f"：{said}")
+    assert spoken() is Language.ENGLISH, "who sends goes on speaking as before"
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,44 @@ async def test_a_refusal_is_told_with_its_status_and_no_more_than_a_word(
     assert await failure(webhook(receiver)) == f"The webhook chat at {public_address(receiver.url)} {sentence}."
 
 
+@pytest.mark.parametrize(
+    ("said", "minded"),
+    [
+        (b'{"errcode":310000,"errmsg":"keywords not in content, token tHeSecretPart4711abcdef"}', "errcode 310000"),
+        (b'{"ok": false, "error": "channel_not_found"}', "ok false"),
+    ],
+)
+async def test_a_chat_that_answers_200_and_minds_something_was_not_told(
+    receiver: Receiver, said: bytes, minded: str
+) -> None:
+    receiver.said = said
+    assert await failure(webhook(receiver)) == (
+        f"The webhook chat at {public_address(receiver.url)} answered 200, but did not take it ({minded})."
+    )
+
+
+def slow_to_say_more(handler: BaseHTTPRequestHandler) -> None:
+    """Has the message, says so, and never ends what else it says."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+    handler.wfile.write(b"o")
+    handler.wfile.flush()
+    silent(handler)
+
+
+def breaking_off(handler: BaseHTTPRequestHandler) -> None:
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\no")
+
+
+@pytest.mark.parametrize("answer", [slow_to_say_more, breaking_off])
+async def test_whoever_has_taken_it_is_not_told_again_for_what_they_say_badly(
+    receiver: Receiver, answer: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opspilot.notifying.webhook.READ_SECONDS", 0.1)
+    receiver.answers = [answer]  # type: ignore[list-item]
+    await webhook(receiver).send(ASKED)
+    assert len(receiver.got) == 1
+
+
 async def test_a_word_that_is_part_of_the_address_is_not_repeated() -> None:
     with receiving(Receiver(answers=[403], said=b"my_secret_hook"), "/hooks/my_secret_hook") as receiver:
         assert (await failure(webhook(receiver))).endswith("answered 403.")
