@@ -118,7 +118,7 @@ class Database:
                 f"{SCHEMA_VERSION}). Upgrade OpsPilot, or name another journal in OPSPILOT_JOURNAL."
             )
         if version < SCHEMA_VERSION:
-            upgrading.upgrade(connection)
+            upgrading.upgrade(connection, version)
             connection.execute(update(meta).where(meta.c.name == "schema_version").values(value=str(SCHEMA_VERSION)))
         return facts["id"]
 

@@ -1,8 +1,8 @@
 """The journal's tables, and how times, JSON and prose are stored in them.
 
 `entries` is the record; `sessions`, `runs`, `calls`, `interrupts` and `spending` say nothing that could not be computed
-from it, but for what `begin_run` knows (who owns a session, who asked for a run, when it started); `drafts` is
-ephemeral. No query is known here.
+from it, but for what `begin_run` knows (who owns a session, who asked for a run, when it started); `drafts` and
+`sign_outs` are ephemeral. No query is known here.
 
 Nothing here is particular to one database. Indexes are chosen for the lists and figures that people look at, in
 milliseconds at 100,000 sessions; those named `…_figures` hold all that their query reads.
@@ -30,7 +30,7 @@ from sqlalchemy import (
 
 from opspilot.core.messages import Json
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised with each change of these tables; an older journal is upgraded when it is opened, a newer one is refused."""
 
 
@@ -287,3 +287,15 @@ drafts = Table(
     Column("text", Prose, nullable=False),
 )
 """Text that a model is still producing."""
+
+sign_outs = Table(
+    "sign_outs",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("until", UtcTime, nullable=False),
+    Index("sign_outs_by_end", "until"),
+)
+"""Who signed out of a web server, by the number of their signing in, until what they had is worth nothing anyway.
+
+It has nothing to do with the record; it is here because all web servers of a journal share it.
+"""

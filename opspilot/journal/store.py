@@ -19,7 +19,7 @@ from opspilot.core.ghosts import ended_behind_our_back, ghost_key
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.ports import Draft, Journal, Leftovers
-from opspilot.journal import drafts, figures, inbox, queries, read_models, reading, schema, spending
+from opspilot.journal import drafts, figures, inbox, queries, read_models, reading, schema, sign_outs, spending
 from opspilot.journal.database import Database
 from opspilot.journal.figures import Numbers
 from opspilot.journal.inbox import WHATEVER_WAITS, AskedOf, InboxChoices, InboxFilter
@@ -242,6 +242,19 @@ class SqlJournal(Journal):
         """What replies to runs that this person asked for have spent from a moment on, those of open runs included."""
         with self._database.read() as connection:
             return spending.by_requester(connection, requester, since)
+
+    def sign_out(self, id: str, now: datetime, until: datetime) -> None:
+        """Remember until then that whoever has signed in to a web server under this number is signed out. Idempotent.
+
+        Forgets those whose time is over.
+        """
+        with self._database.write() as connection:
+            sign_outs.add(connection, id, now, until)
+
+    def is_signed_out(self, id: str) -> bool:
+        """Whether whoever has signed in to a web server under this number has signed out since."""
+        with self._database.read() as connection:
+            return sign_outs.has(connection, id)
 
 
 def _lock(connection: Connection, session: str) -> RowMapping | None:

@@ -14,7 +14,9 @@ from opspilot.texts.language import text
 
 Auth: TypeAlias = Literal["local", "oidc", "proxy", "token"]
 Header: TypeAlias = Annotated[str, Field(pattern=r"^[\w.:-]{1,100}$")]
-Minutes: TypeAlias = Annotated[float, Field(gt=0, le=7 * 24 * 60, allow_inf_nan=False)]
+
+MOST_SESSION_MINUTES = 7 * 24 * 60
+Minutes: TypeAlias = Annotated[float, Field(gt=0, le=MOST_SESSION_MINUTES, allow_inf_nan=False)]
 
 DEFAULT_PORT = 8321
 

@@ -61,9 +61,9 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
     with _listening(web.host, web.port) as listener:
         port = listener.getsockname()[1]
         own_address = f"http://{f'[{web.host}]' if ':' in web.host else web.host}:{port}"
-        known = people(web, settings.state_dir, settings.local.roles, approval_key=key, port=port)
         journal = SqlJournal(settings.journal)
         try:
+            known = people(web, settings.state_dir, settings.local.roles, journal, approval_key=key, port=port)
             temporal = await connect(lazy=True)
             ghosts = Ghosts(temporal, journal)
             backend = _backend(settings, temporal, journal, ghosts, key)

@@ -167,7 +167,7 @@ def test_tables_computed_again_say_what_they_said(
     write(journal, "t", batches[::-1])
     before = [tables(journal, session) for session in "st"]
     with journal._database.write() as connection:
-        upgrading.upgrade(connection)
+        upgrading.upgrade(connection, upgrading.FIRST)
     assert [tables(journal, session) for session in "st"] == before
     journal.close()
 

@@ -117,6 +117,22 @@ def test_it_has_the_tables_of_a_new_journal(upgraded: SqlJournal, old: Path, tmp
     assert layout(old) == layout(tmp_path / "new.sqlite")
 
 
+def test_one_of_the_second_version_gets_what_is_new_and_keeps_its_tables(journal: SqlJournal, url: str) -> None:
+    journal.begin_run("s", "r1", NOON, ANN)
+    journal.append("s", "r1", [message("m1")])
+    with journal._database.write() as connection:
+        connection.execute(text("DROP TABLE sign_outs"))
+        connection.execute(text("UPDATE meta SET value = '2' WHERE name = 'schema_version'"))
+        # Would be lost if the tables were made anew.
+        connection.execute(text("UPDATE sessions SET title = 'as it was'"))
+    again = SqlJournal(url)
+    assert (again.id, again.sessions()[0].title) == (journal.id, "as it was")
+    assert again.is_signed_out("x") is False
+    again.sign_out("x", NOON, at(60))
+    assert journal.is_signed_out("x")
+    again.close()
+
+
 def test_it_is_upgraded_once_however_many_open_it_at_the_same_moment(old: Path) -> None:
     together = threading.Barrier(4)
 

@@ -67,7 +67,7 @@ class Look(Visited):
             console="http://127.0.0.1:8233",
         )
         web = WebSettings(auth="token", tokens_file=self.state / "tokens.json")
-        app = create_app(backend, people(web, self.state, (), approval_key=KEY, port=80))
+        app = create_app(backend, people(web, self.state, (), self.journal, approval_key=KEY, port=80))
         self.url = await asyncio.to_thread(self._serving.enter_context, serving(app))
         return self
 
@@ -100,7 +100,7 @@ class Front(Stand, Visited):
             console="http://127.0.0.1:8233",
         )
         web = WebSettings(auth="token", tokens_file=self.state / "tokens.json")
-        app = create_app(backend, people(web, self.state, (), approval_key=KEY, port=80))
+        app = create_app(backend, people(web, self.state, (), self.desk.journal, approval_key=KEY, port=80))
         self.url = await asyncio.to_thread(self._serving.enter_context, serving(app))
         return self
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
 import httpx
+from starlette.types import ASGIApp
 from temporalio.client import Client
 
 from opspilot.access.tokens import Tokens
 from opspilot.core.policy import RUN_ANYTHING, Policy
+from opspilot.journal.store import SqlJournal
 from opspilot.sections.web import ProxySettings, WebSettings
 from opspilot.testing import Desk
 from opspilot.tools.spec import Tool
@@ -53,9 +56,13 @@ class Stand:
             key=key,
             tools=tuple(tool.name for tool in tools),
         )
-        known = people(self.web, folder, ("operator", "approver"), approval_key=key, port=80)
+        known = people(self.web, folder, ("operator", "approver"), self.desk.journal, approval_key=key, port=80)
         self.app = create_app(self.backend, known)
         self._open = AsyncExitStack()
+
+    def another(self) -> "Other":
+        """One more web server of the same journal and settings, or the same one after a restart."""
+        return Other(self)
 
     async def __aenter__(self) -> Self:
         """Nothing has to be started."""
@@ -68,9 +75,7 @@ class Stand:
 
     async def anybody(self, address: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
         """A client that nobody has signed in with, from an address."""
-        transport = httpx.ASGITransport(app=self.app, client=(address, 50_000), raise_app_exceptions=False)
-        client = httpx.AsyncClient(transport=transport, base_url=URL, headers=headers)
-        return await self._open.enter_async_context(client)
+        return await self._open.enter_async_context(client_of(self.app, address, **headers))
 
     async def program(self, name: str, *roles: str) -> httpx.AsyncClient:
         """A client with somebody's token."""
@@ -85,6 +90,36 @@ class Stand:
         assert response.status_code == 303, response.text
         client.headers[HEADER] = (await client.get("/api/me")).json()["csrf"]
         return client
+
+
+class Other:
+    """A second web server, which shares nothing with the first but the journal, the files and the key."""
+
+    def __init__(self, first: Stand) -> None:
+        self._journal = SqlJournal(f"sqlite:///{first.state / 'journal.sqlite'}")
+        backend = replace(first.backend, journal=self._journal, live=Live(self._journal))
+        known = people(first.web, first.state, (), self._journal, approval_key=first.backend.key, port=80)
+        self._app = create_app(backend, known)
+        self._open = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Nothing has to be started."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let go of clients and journal."""
+        await self._open.aclose()
+        self._journal.close()
+
+    async def anybody(self) -> httpx.AsyncClient:
+        """A client that nobody has signed in with."""
+        return await self._open.enter_async_context(client_of(self._app))
+
+
+def client_of(app: ASGIApp, address: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
+    """A client of an application in memory, from an address."""
+    transport = httpx.ASGITransport(app=app, client=(address, 50_000), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url=URL, headers=headers)
 
 
 def behind_proxy(*addresses: str, **groups: tuple[str, ...]) -> WebSettings:

@@ -11,7 +11,9 @@ from structlog.testing import capture_logs
 from temporalio.client import Client
 
 from opspilot.access.links import new_link_token
+from opspilot.core.errors import JournalError
 from opspilot.sections.web import WebSettings
+from opspilot.web.people import sessions
 from opspilot.web.people.attempts import MOST
 from opspilot.web.people.forgery import HEADER
 from opspilot.web.people.guard import Looker
@@ -151,6 +153,70 @@ async def test_who_signs_out_is_out_also_with_a_copy_of_the_cookie(stand: Stand)
     thief = await stand.anybody()
     thief.cookies.update(copy)
     assert (await thief.get("/api/me")).status_code == 401
+
+
+async def test_who_signs_out_is_out_after_a_restart_and_on_every_server_of_the_journal(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "CHECK_SECONDS", 0.2)
+    async with stand.another() as other:
+        ann, bob = await stand.browser("ann", "viewer"), await stand.browser("bob", "viewer")
+        there, elsewhere = await other.anybody(), await other.anybody()
+        there.cookies.update(dict(ann.cookies))
+        elsewhere.cookies.update(dict(bob.cookies))
+        assert [(await client.get("/api/me")).status_code for client in (there, elsewhere)] == [200, 200]
+        await ann.post("/sign-out")
+        deadline = time.monotonic() + 5
+        while (await there.get("/api/me")).status_code == 200:
+            assert time.monotonic() < deadline
+        assert (await elsewhere.get("/api/me")).status_code == 200
+    async with stand.another() as restarted:
+        again, kept = await restarted.anybody(), await restarted.anybody()
+        again.cookies.update(dict(there.cookies))
+        kept.cookies.update(dict(bob.cookies))
+        assert [(await client.get("/api/me")).status_code for client in (again, kept)] == [401, 200]
+
+
+async def test_of_somebody_at_work_the_journal_is_asked_now_and_then_and_of_who_is_out_never_again(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await stand.browser("ann", "viewer")
+    asked: list[str] = []
+    look = stand.desk.journal.is_signed_out
+
+    def counted(id_: str) -> bool:
+        asked.append(id_)
+        return look(id_)
+
+    monkeypatch.setattr(stand.desk.journal, "is_signed_out", counted)
+    cookies = dict(ann.cookies)
+    for _ in range(20):
+        assert (await ann.get("/api/me")).status_code == 200
+    assert len(asked) <= 1
+    await ann.post("/sign-out")
+    asked.clear()
+    ann.cookies.update(cookies)
+    for _ in range(5):
+        assert (await ann.get("/api/me")).status_code == 401
+    assert asked == []
+
+
+async def test_while_nobody_can_tell_who_signed_out_nobody_is_let_in_or_told_that_they_are_out(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "CHECK_SECONDS", 0.0)
+    ann = await stand.browser("ann", "viewer")
+    with monkeypatch.context() as patch:
+        patch.setattr(stand.desk.journal, "sign_out", _on_fire)
+        refused = await ann.post("/sign-out")
+        assert (refused.status_code, refused.json()["code"]) == (503, "journal")
+        patch.setattr(stand.desk.journal, "is_signed_out", _on_fire)
+        assert (await ann.get("/api/me")).status_code == 503
+    assert (await ann.get("/api/me")).status_code == 200
+
+
+def _on_fire(*_: object) -> None:
+    raise JournalError("It is on fire.")
 
 
 @pytest.mark.parametrize("forge", ["flip", "cut", "other"])

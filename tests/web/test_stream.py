@@ -63,7 +63,7 @@ def url(writer: Writer, tmp_path: Path) -> Iterator[str]:
     temporal = asyncio.run(Client.connect("127.0.0.1:1", lazy=True))
     backend = Backend(temporal=temporal, journal=writer.journal, live=Live(writer.journal), task_queue="none")
     web = WebSettings(auth="token", tokens_file=tmp_path / "tokens.json")
-    with serving(create_app(backend, people(web, tmp_path, (), approval_key=None, port=80))) as address:
+    with serving(create_app(backend, people(web, tmp_path, (), writer.journal, approval_key=None, port=80))) as address:
         yield address
 
 

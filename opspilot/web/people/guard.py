@@ -37,7 +37,7 @@ class People:
         """Who it is; None: nobody knows. Raises `Refused` for a token that is none of ours."""
         bearer = request.headers.get("authorization", "")
         if not bearer.startswith(BEARER):
-            return self.way.known(request)
+            return await self.way.known(request)
         try:
             token = await asyncio.to_thread(self.tokens.find, bearer.removeprefix("Bearer ").strip())
         except UsageError as error:

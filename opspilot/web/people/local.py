@@ -32,9 +32,9 @@ class Local:
         self._sessions = sessions
         self._attempts = attempts
 
-    def known(self, request: Request) -> Visitor | None:
+    async def known(self, request: Request) -> Visitor | None:
         """The machine's user, if this browser has signed in."""
-        session = self._sessions.read(request)
+        session = await self._sessions.read(request)
         if session is None or session.about != ABOUT:
             return None
         return Visitor(self._principal, self._sessions.csrf(session.id))

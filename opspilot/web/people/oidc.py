@@ -18,9 +18,10 @@ from starlette.responses import Response
 from opspilot.core.interrupts import Principal
 from opspilot.sections.web import OidcSettings
 from opspilot.texts.language import text
+from opspilot.web.own_paths import own_path
 from opspilot.web.people.attempts import Attempts
 from opspilot.web.people.sessions import Sessions
-from opspilot.web.people.signing import add_sign_out, own_path
+from opspilot.web.people.signing import add_sign_out
 from opspilot.web.people.visitors import Visitor
 from opspilot.web.refusing import Refused
 from opspilot.web.rendering import plain_page
@@ -65,9 +66,9 @@ class Oidc:
         """Signs what a browser remembers while somebody is at the provider; the same for servers that share a key."""
         return self._sessions.csrf("at the provider")
 
-    def known(self, request: Request) -> Visitor | None:
+    async def known(self, request: Request) -> Visitor | None:
         """Who signed in with this browser."""
-        session = self._sessions.read(request)
+        session = await self._sessions.read(request)
         if session is None or session.about.get("way") != self.name:
             return None
         about = session.about

@@ -37,7 +37,7 @@ class Proxy:
         self._roles_of = roles_of
         self._sessions = sessions
 
-    def known(self, request: Request) -> Visitor | None:
+    async def known(self, request: Request) -> Visitor | None:
         """Who the proxy says it is. Raises `Refused` when somebody else says so, or more than one name is given."""
         names = [self._proxy.user_header, self._proxy.name_header, self._proxy.groups_header]
         if not any(name in request.headers for name in names):

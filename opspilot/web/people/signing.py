@@ -5,17 +5,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from opspilot.texts.language import text
+from opspilot.web.own_paths import HOME, own_path
 from opspilot.web.people.guard import Anybody
 from opspilot.web.people.sessions import Sessions
 from opspilot.web.rendering import plain_page
-
-HOME = "/"
-
-
-def own_path(wanted: str) -> str:
-    """The path on this server that was wanted; whatever may lead elsewhere becomes the front page."""
-    plain = wanted.startswith("/") and not wanted.startswith(("//", "/\\", "/sign-")) and wanted.isprintable()
-    return wanted if plain else HOME
 
 
 def sign_in(sessions: Sessions, about: dict[str, object], wanted: str) -> Response:
@@ -31,7 +24,7 @@ def add_sign_out(router: APIRouter, sessions: Sessions) -> None:
     @router.post("/sign-out", name="sign_out")
     async def sign_out(request: Request, _: Anybody) -> Response:
         response = RedirectResponse("/signed-out", 303)
-        sessions.end(request, response)
+        await sessions.end(request, response)
         return response
 
     @router.get("/signed-out")

@@ -10,10 +10,11 @@ from starlette.responses import Response
 from opspilot.access.tokens import Tokens
 from opspilot.core.errors import UsageError
 from opspilot.texts.language import text
+from opspilot.web.own_paths import own_path
 from opspilot.web.people.attempts import Attempts
 from opspilot.web.people.forgery import check_origin
 from opspilot.web.people.sessions import Sessions
-from opspilot.web.people.signing import add_sign_out, own_path, sign_in
+from opspilot.web.people.signing import add_sign_out, sign_in
 from opspilot.web.people.visitors import Visitor
 from opspilot.web.refusing import Refused
 from opspilot.web.rendering import page
@@ -30,13 +31,13 @@ class ByToken:
         self._attempts = attempts
         self._public_url = public_url
 
-    def known(self, request: Request) -> Visitor | None:
+    async def known(self, request: Request) -> Visitor | None:
         """Whose token this browser has signed in with, as long as it is known."""
-        session = self._sessions.read(request)
+        session = await self._sessions.read(request)
         if session is None or not isinstance(session.about.get("sha256"), str):
             return None
         try:
-            token = self._tokens.by_hash(session.about["sha256"])
+            token = await run_in_threadpool(self._tokens.by_hash, session.about["sha256"])
         except UsageError:
             raise Refused(503, "tokens", text("web.tokens")) from None
         return None if token is None else Visitor(token.principal, self._sessions.csrf(session.id))

@@ -42,7 +42,7 @@ class Way(Protocol):
     def name(self) -> str:
         """As in `web.auth`."""
 
-    def known(self, request: Request) -> Visitor | None:
+    async def known(self, request: Request) -> Visitor | None:
         """Who it is; None: nobody who has signed in. Raises `Refused` for who pretends to be somebody."""
 
     def routes(self) -> APIRouter:

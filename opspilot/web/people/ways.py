@@ -11,7 +11,7 @@ from opspilot.web.people.guard import People
 from opspilot.web.people.local import Local
 from opspilot.web.people.oidc import Oidc
 from opspilot.web.people.proxy import Proxy
-from opspilot.web.people.sessions import Sessions
+from opspilot.web.people.sessions import Sessions, SignOuts
 from opspilot.web.people.token import ByToken
 from opspilot.web.people.visitors import Way
 
@@ -19,10 +19,17 @@ KEY_FILE = "web.key"
 
 
 def people(
-    web: WebSettings, state: Path, local_roles: Sequence[str], *, approval_key: bytes | None, port: int
+    web: WebSettings,
+    state: Path,
+    local_roles: Sequence[str],
+    sign_outs: SignOuts,
+    *,
+    approval_key: bytes | None,
+    port: int,
 ) -> People:
     """Who can be known, and how. Several servers that share an approval key share their sessions, too.
 
+    `sign_outs` is the journal, which keeps who signed out;
     `state` is the folder of links and of the key that signs sessions, `local_roles` are those of the machine's user;
     `port` is the one that is served: browsers don't tell cookies of one host's ports apart. Raises `UsageError`.
     """
@@ -30,7 +37,7 @@ def people(
     tokens, attempts = Tokens(web.tokens_file), Attempts()
     key = approval_key or load_or_make_key(state / KEY_FILE)
     secure = web.url.startswith("https://")
-    sessions = Sessions(key, web.session_minutes * 60, name=_cookie(web.url, port), secure=secure)
+    sessions = Sessions(key, web.session_minutes * 60, sign_outs, name=_cookie(web.url, port), secure=secure)
 
     def roles_of(groups: Sequence[str]) -> tuple[str, ...]:
         roles = [role for group in groups for role in web.groups.get(group, ())]

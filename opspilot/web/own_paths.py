@@ -1,0 +1,9 @@
+"""Where somebody may be led on to: to a path on this server, whatever an address or a form says."""
+
+HOME = "/"
+
+
+def own_path(wanted: str) -> str:
+    """The path on this server that was wanted; whatever may lead elsewhere becomes the front page."""
+    plain = wanted.startswith("/") and not wanted.startswith(("//", "/\\", "/sign-")) and wanted.isprintable()
+    return wanted if plain else HOME
