@@ -18,7 +18,7 @@ from opspilot.cli.terminal import TerminalView
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import AnswerAction, Principal
-from opspilot.core.limits import AT_A_LIMIT, StopReason
+from opspilot.core.limits import AT_A_LIMIT, Limits, StopReason, sentence
 from opspilot.outward import outward
 from opspilot.texts.folding import (
     APPROVED_CHARACTERS,
@@ -63,6 +63,36 @@ def test_a_failed_call_shows_its_code_message_and_duration() -> None:
     result = {"ok": False, "errorCode": "timed_out", "message": "Too slow.", "duration_ms": 20_000}
 
     assert "✗ 1.1 look: timed_out (20.0 s): Too slow." in shown(call, entry(Kind.TOOL_RESULT, result, call="1.1"))
+
+
+def test_what_is_told_of_something_that_was_there_before_is_told_with_its_name_and_its_limits() -> None:
+    output = io.StringIO()
+    view = TerminalView(output)
+    for before in (
+        entry(Kind.RUN_STARTED, {"model": "m", "tools": [], "limits": {"steps": 3}}),
+        entry(Kind.USER_MESSAGE, {"text": "Why?"}),
+        entry(Kind.TOOL_CALL, {"name": "look", "arguments": {}}, step=1, call="1.1"),
+        entry(Kind.TOOL_CALL, {"name": "restart", "arguments": {}}, step=1, call="1.2"),
+        entry(Kind.INTERRUPT_OPENED, {"interrupt": "1.2#0", "tool": "restart"}, call="1.2"),
+    ):
+        view.recall(before)
+    assert output.getvalue() == ""
+
+    view.show(entry(Kind.TOOL_RESULT, {"ok": True, "data": None}, call="1.1"))
+    view.show(entry(Kind.TOOL_RESULT, {"ok": False, "errorCode": "rejected_by_human", "message": "No."}, call="1.2"))
+    stopped = {"stop_reason": "max_steps", "message": sentence(StopReason.MAX_STEPS, Limits(steps=3)), "steps": 3}
+    view.show(entry(Kind.RUN_STOPPED, stopped, at=NOW + timedelta(seconds=2)))
+
+    lines = output.getvalue().split("\n")
+    assert lines[:2] == ["  ✓ 1.1 look", "  ✗ 1.2 restart: rejected_by_human: No."]
+    assert "Stopped after 3 steps, the limit of this run, without a complete answer." in lines
+    assert "3 steps · 2.0 s" in lines
+
+
+def test_a_result_of_a_call_that_nobody_knows_of_has_no_empty_name() -> None:
+    assert "✗ 1.2: tool_failed: No." in shown(
+        entry(Kind.TOOL_RESULT, {"ok": False, "errorCode": "tool_failed", "message": "No."}, call="1.2")
+    )
 
 
 def test_an_interrupt_shows_what_an_approval_would_be_for() -> None:

@@ -66,6 +66,9 @@ class View(Protocol):
     def show(self, entry: Entry) -> None:
         """An entry."""
 
+    def recall(self, entry: Entry) -> None:
+        """An entry that was there before: not to be shown, but what follows may be about it."""
+
     def draft(self, drafts: tuple[Draft, ...]) -> None:
         """What is being written right now: called a few times a second while nothing else happens."""
 
@@ -131,6 +134,9 @@ class Attendant:
 
     async def _follow(self, session: str, message_id: str | None, after: int) -> ExitStatus:
         reason = StopReason.INTERNAL_ERROR
+        for entry in await self._pilot.show(session) if after else ():
+            if entry.seq <= after:
+                self._view.recall(entry)
         async for entry in self._pilot.follow(session, message_id, after):
             self._written_at = time.monotonic()
             self._note(entry)

@@ -38,6 +38,9 @@ class JsonView:
         self._output.write(json_line(event, self._output.encoding) + "\n")
         self._output.flush()
 
+    def recall(self, entry: Entry) -> None:
+        """What was there before is not asked for."""
+
     def draft(self, drafts: tuple[Draft, ...]) -> None:
         """Unfinished text is no event."""
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from opspilot.cli.livearea import Doing, LiveArea
 from opspilot.cli.questions import HAPPENINGS, call_of, happening, headline, terms, what_it_shows
+from opspilot.cli.senders import other_sender
 from opspilot.core.entries import VOID, Entry, Kind
 from opspilot.core.limits import Limits
 from opspilot.core.ports import Draft
@@ -65,6 +66,7 @@ class TerminalView:
         self._namespace = namespace
         self._address = console_address
         self._limits = Limits()
+        self._begun: Entry | None = None
         self._step: int | None = None
         self._asked_at: datetime | None = None
         self._said = ""
@@ -78,10 +80,15 @@ class TerminalView:
             # What was being written is there, or never will be.
             self._area.clear()
         self._print(entry)
+        self._keep(entry)
         if not self._running:
             self._thinking_since = time.monotonic()
         elif self._area.visible:
             self.draft(())
+
+    def recall(self, entry: Entry) -> None:
+        """Keep in mind an entry that was there before anybody looked on: what follows may be about it."""
+        self._keep(entry)
 
     def draft(self, drafts: tuple[Draft, ...]) -> None:
         """Show what goes on right now, on lines that are rewritten; only where somebody looks at it live."""
@@ -101,6 +108,29 @@ class TerminalView:
         """Take the moving lines away, for a prompt or for good."""
         self._area.clear()
 
+    def _keep(self, entry: Entry) -> None:
+        call = entry.call or call_of(str(entry.data.get("interrupt", "")))
+        match entry.kind:
+            case Kind.RUN_STARTED:
+                self._limits = limits_of(entry.data)
+                self._running.clear()
+            case Kind.RUN_STOPPED:
+                self._running.clear()
+            case Kind.USER_MESSAGE:
+                self._asked_at = entry.at
+            case Kind.TOOL_CALL:
+                self._names[call] = str(entry.data.get("name", ""))
+            case Kind.INTERRUPT_OPENED:
+                self._names[call] = str(entry.data.get("tool", ""))
+                self._running.pop(call, None)
+            case Kind.TOOL_STARTED if not entry.data.get(VOID):
+                self._running[call] = time.monotonic()
+            case Kind.TOOL_RESULT:
+                self._running.pop(call, None)
+                self._names.pop(call, None)
+            case _:
+                pass
+
     # ---------------------------------------------------------------- one kind each
 
     def _print(self, entry: Entry) -> None:
@@ -110,13 +140,12 @@ class TerminalView:
             case Kind.USER_MESSAGE:
                 self._asked_at = entry.at
                 self._line()
-                self._line(compact(str(entry.data.get("text", "")), 1000), "cyan", lead="> ")
+                lead = f"{printable(other_sender(entry, self._begun))}> "
+                self._line(compact(str(entry.data.get("text", "")), 1000), "cyan", lead=lead)
             case Kind.ASSISTANT_MESSAGE:
                 self._assistant(entry)
             case Kind.TOOL_CALL:
                 self._call(entry)
-            case Kind.TOOL_STARTED if not entry.data.get(VOID):
-                self._running[entry.call or ""] = time.monotonic()
             case Kind.TOOL_RESULT:
                 self._result(entry)
             case Kind.INTERRUPT_OPENED:
@@ -152,6 +181,7 @@ class TerminalView:
         model = str(entry.data.get("model", ""))
         tools = ", ".join(entry.data.get("tools") or []) or text("header.no_tools")
         self._limits = limits_of(entry.data)
+        self._begun = entry
         self._running.clear()
         self._step = None
         self._line(text("header", session=entry.session, model=model, tools=tools), "dim")
@@ -178,22 +208,20 @@ class TerminalView:
 
     def _call(self, entry: Entry) -> None:
         name = str(entry.data.get("name", ""))
-        self._names[entry.call or ""] = name
         self._head(entry)
         self._line(f"→ {entry.call} {name} {arguments_line(entry.data.get('arguments'))}".rstrip(), indent=2)
 
     def _result(self, entry: Entry) -> None:
-        self._running.pop(entry.call or "", None)
-        name = self._names.pop(entry.call or "", "")
+        called = f"{entry.call} {self._names.get(entry.call or '', '')}".strip()
         data = entry.data
         duration = data.get("duration_ms")
         took = f" ({seconds(duration)})" if duration else ""
         if data.get("ok"):
-            self._line(f"✓ {entry.call} {name}{took}", "green", 2)
+            self._line(f"✓ {called}{took}", "green", 2)
             self._lines(result_lines(data.get("data"), self._fold), 6, "dim")
         else:
             message = compact(failure(data), 500)
-            self._line(f"✗ {entry.call} {name}: {data.get('errorCode')}{took}: {message}", "red", 2)
+            self._line(f"✗ {called}: {data.get('errorCode')}{took}: {message}", "red", 2)
 
     @property
     def _fold(self) -> int:
@@ -204,11 +232,8 @@ class TerminalView:
 
     def _interrupt(self, entry: Entry) -> None:
         data = entry.data
-        call = call_of(str(data.get("interrupt", "")))
         self._line()
         self._line(headline(data), "bold yellow", 2)
-        self._names[entry.call or call] = str(data.get("tool", ""))
-        self._running.pop(entry.call or call, None)
         self._lines(what_it_shows(data, entry.session), 6)
         if said := terms(data):
             self._line(said, "dim", 6)
@@ -234,7 +259,6 @@ class TerminalView:
             path = f"/namespaces/{self._namespace}/workflows/{entry.session}/{entry.run}/history"
             self._console.print(Text(printable(self._address + path), style="dim"))
         self._said = ""
-        self._running.clear()
 
 
 def warning(warned: Entry) -> str:

@@ -55,6 +55,7 @@ def test_at_a_terminal_what_is_open_is_walked_through_and_then_the_run_is_follow
         assert '! 1.1: provide by dana (environment="staging")' in person.shown
         assert "! 1.2: approve by dana: fine" in person.shown
         assert "! 1.3: reject by dana: not that one" in person.shown
+        assert "✗ 1.3 restart: rejected_by_human" in person.shown
 
     assert sorted(what for kind, what in kinds(desk, session) if kind == "interrupt.answered") == [
         "1.1#1 provide",
