@@ -57,6 +57,7 @@ class Case:
     started: Entry
     escalated: Entry | None
     approvals: tuple[Entry, ...]
+    spoke: tuple[str, ...]
     arguments: dict[str, Json]
 
     @property
@@ -84,6 +85,7 @@ class Case:
             requester=self.requester.id,
             fields=tuple(map(str, fields)) if isinstance(fields, list) else (),
             approvals=tuple(entry.data["by"] for entry in self.approvals),
+            spoke=self.spoke,
         )
 
 
@@ -177,7 +179,17 @@ class AnswerActivities:
         if known and any(entry.data["answer_id"] == answer.id for entry in approvals):
             return AnswerJudged(accepted=False, action=answer.action, counted=True)
         arguments = self._current_arguments(opened, proposed) if proposed is not None else {}
-        return Case(session, run, answer, opened, proposed, started, escalated, approvals, arguments)
+        spoke = self._spoke(opened)
+        return Case(session, run, answer, opened, proposed, started, escalated, approvals, spoke, arguments)
+
+    def _spoke(self, opened: Entry) -> tuple[str, ...]:
+        """Who had said something in this run by then: a message steers it as the question that began it does."""
+        said = (
+            entry.data.get("by")
+            for entry in self._journal.read(opened.session, limit=opened.seq)
+            if entry.kind is Kind.USER_MESSAGE and entry.run == opened.run and entry.seq < opened.seq
+        )
+        return tuple(dict.fromkeys(str(by) for by in said if by))
 
     def _current_arguments(self, opened: Entry, proposed: Entry) -> dict[str, Json]:
         if opened.data.get("held"):

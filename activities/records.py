@@ -17,6 +17,8 @@ from opspilot.core.entries import (
     result_key,
 )
 from opspilot.core.errors import JournalBehind
+from opspilot.core.interrupts import Principal
+from opspilot.core.messages import Json
 from opspilot.core.ports import Journal, OpenCall
 
 
@@ -66,7 +68,11 @@ def message_entries(journal: Journal, session: str, messages: Iterable[UserMessa
     new = {message_key(message.id): message for message in reversed(tuple(messages))}
     known = journal.find(session, list(new))
     return [
-        NewEntry(key, Kind.USER_MESSAGE, at, {"id": message.id, "text": message.text})
+        NewEntry(key, Kind.USER_MESSAGE, at, {"id": message.id, "text": message.text, **_by(message.sender)})
         for key, message in reversed(new.items())
         if key not in known
     ]
+
+
+def _by(sender: Principal | None) -> dict[str, Json]:
+    return {} if sender is None else {"by": sender.id, "name": sender.name, "method": sender.method}

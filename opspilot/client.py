@@ -145,7 +145,7 @@ class OpsPilot:
         known = await self._reading(self._journal.session, session)
         if known is not None:
             self._check_owner(known)
-        message = UserMessage(message_id or uuid.uuid4().hex, text)
+        message = UserMessage(message_id or uuid.uuid4().hex, text, self._principal)
         after = known.last_seq if known else 0
         recorded = await self._reading(self._journal.find, session, [message_key(message.id)])
         if recorded:
@@ -153,7 +153,8 @@ class OpsPilot:
             if before.data["text"] != text:
                 raise refusals.message_id_taken(session, message.id)
             after = min(after, before.seq - 1)
-        request = RunRequest(user=self._principal, limits=limits, mode=mode)
+        owner = "" if known is None or known.owner == self._principal.id else known.owner
+        request = RunRequest(user=self._principal, limits=limits, mode=mode, owner=owner)
         try:
             receipt = await send(
                 self._temporal,

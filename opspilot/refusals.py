@@ -6,7 +6,7 @@ from temporalio.client import RPCError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCStatusCode
 
-from opspilot.core.contract import MAX_MESSAGE_BYTES
+from opspilot.core.contract import MAX_MESSAGE_BYTES, NOT_OWNER
 from opspilot.core.entries import SESSION_ID
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
 from opspilot.texts.language import text as say
@@ -86,6 +86,8 @@ def let_cancel_through() -> None:
 def refused(error: RPCError | WorkflowUpdateFailedError, session: str, where: str) -> OpsPilotError:
     """What an error means for someone who wants something of this session at this address."""
     if isinstance(error, WorkflowUpdateFailedError):
+        if isinstance(error.cause, ApplicationError) and error.cause.type == NOT_OWNER:
+            return not_owner(session, str(next(iter(error.cause.details), "")))
         said = error.cause.message if isinstance(error.cause, ApplicationError) else str(error.cause)
         return UsageError(objection(said))
     text = _first_line(error.message)

@@ -20,7 +20,15 @@ from temporalio.service import RPCStatusCode
 
 from opspilot import client as client_module
 from opspilot.client import OpsPilot
-from opspilot.core.contract import ANSWER_SIGNAL, MAX_MESSAGE_BYTES, AnswerReceipt, MessageReceipt, RunStatus, Status
+from opspilot.core.contract import (
+    ANSWER_SIGNAL,
+    MAX_MESSAGE_BYTES,
+    NOT_OWNER,
+    AnswerReceipt,
+    MessageReceipt,
+    RunStatus,
+    Status,
+)
 from opspilot.core.entries import Entry, Kind, NewEntry, message_key, started_key, stopped_key
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, Principal
@@ -283,6 +291,19 @@ async def test_a_refused_answer_is_not_delivered_by_another_way(pilot: OpsPilot,
     with pytest.raises(UsageError, match="is not open"):
         await pilot.answer("talk", REPLY)
     assert temporal.signals == []
+
+
+async def test_who_begins_a_session_that_somebody_else_began_a_moment_before_is_told_whose_it_is(
+    pilot: OpsPilot, temporal: FakeTemporal
+) -> None:
+    refusal = ApplicationError("This session belongs to eve.", "eve", type=NOT_OWNER)
+    temporal.outcomes = [WorkflowUpdateFailedError(refusal)]
+
+    with pytest.raises(UsageError, match="eve"):
+        await pilot.ask("Why?", "talk")
+
+    ((message, _),) = temporal.sent
+    assert message.sender is not None
 
 
 async def test_an_answer_to_nothing_says_so(pilot: OpsPilot, temporal: FakeTemporal) -> None:

@@ -102,8 +102,8 @@ class AgentWorkflow:
 
     @send_message.validator
     def check_message(self, message: contract.UserMessage) -> None:
-        """Refuse what can't be read."""
-        door.check_message(self._state, message)
+        """Refuse what can't be read, and who may not speak here."""
+        door.check_message(self._state, message, self._request)
 
     @workflow.update(
         name=contract.ANSWER,

@@ -4,7 +4,7 @@ from temporalio.exceptions import ApplicationError
 
 from opspilot.core import contract
 from opspilot.core.calls import INTERRUPT, limit_interrupt
-from opspilot.core.interrupts import Answer
+from opspilot.core.interrupts import ADMIN, Answer, holds
 from opspilot.core.limits import AT_A_LIMIT
 from opspilot.core.state import Phase, RunState, Stage
 
@@ -12,8 +12,15 @@ MAX_WAITING_ANSWERS = 50
 """Unchecked answers that a run holds; more are refused at the door, so that a flood costs no history."""
 
 
-def check_message(state: RunState, message: contract.UserMessage) -> None:
-    """Raises for a message that can't be read."""
+def check_message(state: RunState, message: contract.UserMessage, request: contract.RunRequest) -> None:
+    """Raises for a message that can't be read, and for one of somebody whose session this isn't.
+
+    Clients ask the journal before they send, which is a moment behind: of two people who begin a session under one name
+    at the same time, the second is told here.
+    """
+    owner = request.owner or request.user.id
+    if message.sender is not None and message.sender.id != owner and not holds(message.sender, ADMIN):
+        raise ApplicationError(f"This session belongs to {owner}.", owner, type=contract.NOT_OWNER)
     if not message.id or not message.text.strip():
         raise ApplicationError("A message needs an id and a text.", type="MessageRefused")
     if len(message.text.encode()) > contract.MAX_MESSAGE_BYTES:

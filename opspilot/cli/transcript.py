@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from opspilot.cli.questions import HAPPENINGS, call_of, happening, terms, what_it_shows
+from opspilot.cli.senders import other_sender
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.limits import Limits
 from opspilot.core.messages import Json
@@ -48,6 +49,7 @@ class _Blocks:
             if call := _call_of(entry):
                 self._of_call.setdefault((entry.run, call), []).append(entry)
         self._limits = Limits()
+        self._started: Entry | None = None
         self._step = ("", 0)
         self._said = ""
 
@@ -56,10 +58,13 @@ class _Blocks:
             match entry.kind:
                 case Kind.RUN_STARTED:
                     self._limits = limits_of(entry.data)
+                    self._started = entry
                     model = _inline(str(entry.data.get("model", "")))
                     yield text("transcript.run", run=entry.run, model=model, moment=_moment(entry.at))
                 case Kind.USER_MESSAGE:
-                    yield f"## {text('transcript.question', moment=_moment(entry.at))}"
+                    who = _inline(other_sender(entry, self._started))
+                    when = f"{who}, {_moment(entry.at)}" if who else _moment(entry.at)
+                    yield f"## {text('transcript.question', moment=when)}"
                     yield _quoted(str(entry.data.get("text", "")))
                 case Kind.ASSISTANT_MESSAGE:
                     yield from self._assistant(entry)

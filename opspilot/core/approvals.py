@@ -19,7 +19,7 @@ class OpenQuestion:
     """A question as it is open now. `roles`: whoever has one of these may agree; empty: anybody.
 
     `fields` are those that it asks for, `approvals` the ids of who has agreed so far. `tool` is empty when it is about
-    a limit.
+    a limit. `spoke`: the ids of others who told the run something before it proposed this.
     """
 
     kind: InterruptType
@@ -31,6 +31,7 @@ class OpenQuestion:
     requester: str
     fields: tuple[str, ...] = ()
     approvals: tuple[str, ...] = ()
+    spoke: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _approved(question: OpenQuestion, answer: Answer) -> Judgement:
         name not in question.arguments or question.arguments[name] != value for name, value in answer.values.items()
     ):
         return Refused("An approval is for what is shown; other values are given as an edit.")
-    if why := _may_not_agree(question.terms, question.roles, question.requester, answer.principal):
+    if why := _may_not_agree(question, question.terms, question.roles, answer.principal):
         return Refused(why)
     if any(same_person(answer.principal.id, who) for who in question.approvals):
         return Refused("You have agreed already; somebody else has to agree as well.")
@@ -129,16 +130,16 @@ def _provided(question: OpenQuestion, answer: Answer, verdict_on: Callable[[Mapp
         return Agreed(arguments, approved=False)
     terms = verdict.terms
     roles = (terms.role,) if terms.role else ()
-    may_agree = not _may_not_agree(terms, roles, question.requester, answer.principal)
+    may_agree = not _may_not_agree(question, terms, roles, answer.principal)
     if may_agree and terms.quorum == 1:
         return Agreed(arguments, approved=True)
     return AskAgain(arguments, verdict, (answer.principal.id,) if may_agree else ())
 
 
-def _may_not_agree(terms: Terms, roles: tuple[str, ...], requester: str, who: Principal) -> str:
+def _may_not_agree(question: OpenQuestion, terms: Terms, roles: tuple[str, ...], who: Principal) -> str:
     if not _has_role(roles, who):
         return _needs_role(roles)
-    if terms.not_requester and same_person(who.id, requester):
+    if terms.not_requester and any(same_person(who.id, asked) for asked in (question.requester, *question.spoke)):
         return "Who asked for this may not agree to it; somebody else has to."
     return ""
 

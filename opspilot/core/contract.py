@@ -25,6 +25,9 @@ ANSWER_SIGNAL = "answer_signal"
 STOP = "stop"
 STATUS = "status"
 
+NOT_OWNER = "NotOwner"
+"""The type of refusal that a message gets whose sender may not speak in this session; its detail is the owner's id."""
+
 WORKFLOW_TASK_TIMEOUT = timedelta(seconds=5)
 """Set by whoever starts a run: a worker killed inside a workflow task is noticed after this (default 10 s)."""
 
@@ -80,13 +83,17 @@ class Mode:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Starts a run. `carried` and `untold` (notifications that were on their way) are set by continue-as-new alone."""
+    """Starts a run. `carried` and `untold` (notifications that were on their way) are set by continue-as-new alone.
+
+    `owner` is the id of whoever the session belongs to, when that isn't `user`.
+    """
 
     user: Principal
     limits: Limits = Limits()
     mode: Mode = Mode()
     carried: RunState | None = None
     untold: tuple["Notify", ...] = ()
+    owner: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,7 @@ class RunResult:
 
 
 UserMessage = QueuedMessage
-"""What `send_message` takes: `{"id", "text"}`."""
+"""What `send_message` takes: `{"id", "text", "sender"}`."""
 
 
 def json_bytes(value: UserMessage | Answer) -> int:

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from opspilot.core.budget import Grant
 from opspilot.core.calls import Effect, call_name, limit_interrupt, round_name
-from opspilot.core.interrupts import Answer
+from opspilot.core.interrupts import Answer, Principal
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import Usage
 from opspilot.core.observations import ErrorCode
@@ -20,10 +20,14 @@ STATE_VERSION = 2
 
 @dataclass(frozen=True)
 class QueuedMessage:
-    """A person's message that no step has read yet. `id` is the client's: the same id twice is the same message."""
+    """A person's message that no step has read yet. `id` is the client's: the same id twice is the same message.
+
+    `sender` is who said it; None when it came from Temporal's console, by hand.
+    """
 
     id: str
     text: str
+    sender: Principal | None = None
 
 
 class Stage(StrEnum):

@@ -41,6 +41,11 @@ def test_nor_agrees_to_their_own_request_by_an_edit_neither(who: str, action: An
     assert isinstance(given, Refused) or getattr(given, "approvals", None) == ()
 
 
+@pytest.mark.parametrize("who", SAME)
+def test_nor_to_what_the_run_does_after_they_told_it_something(who: str) -> None:
+    assert isinstance(judged(replace(QUESTION, approvals=(), spoke=("bob", "alice")), who), Refused)
+
+
 @pytest.mark.parametrize("who", ["bob", "alice2", "alice@example.com"])
 def test_somebody_else_is_somebody_else(who: str) -> None:
     assert judged(QUESTION, who) == Agreed({"service": "payment"}, approved=True)

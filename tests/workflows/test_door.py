@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from temporalio.exceptions import ApplicationError
 
-from opspilot.core.contract import MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES
-from opspilot.core.interrupts import Answer, AnswerAction
+from opspilot.core.contract import MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES, NOT_OWNER, RunRequest
+from opspilot.core.interrupts import Answer, AnswerAction, Principal
 from opspilot.core.limits import StopReason
 from opspilot.core.state import LimitQuestion, QueuedMessage, RunState
 from opspilot.core.terms import Rung, RungKind, Wait
@@ -21,6 +21,7 @@ EXPIRING = replace(
     calls=(replace(ASKED.calls[0], wait=Wait(NOW - 60, (Rung(RungKind.EXPIRE, 60.0),))), ASKED.calls[1]),
 )
 AT_LIMIT = replace(SECOND, stop=StopReason.MAX_STEPS)
+OF_ANN = RunRequest(ANN)
 ASKED_AT_LIMIT = replace(AT_LIMIT, limit_question=LimitQuestion(1, "shown", Wait(0.0)), limits_asked=1)
 
 
@@ -78,7 +79,30 @@ def test_an_answer_is_let_in_when_somebody_may_have_seen_its_question(
 )
 def test_a_message_is_let_in_when_it_can_be_read(message: QueuedMessage, refusal: str) -> None:
     if not refusal:
-        check_message(THINKING, message)
+        check_message(THINKING, message, OF_ANN)
         return
     with pytest.raises(ApplicationError, match=refusal):
-        check_message(THINKING, message)
+        check_message(THINKING, message, OF_ANN)
+
+
+@pytest.mark.parametrize(
+    ("request_", "sender", "owner"),
+    [
+        pytest.param(OF_ANN, ANN, "", id="who asked"),
+        pytest.param(OF_ANN, None, "", id="from Temporal's console"),
+        pytest.param(OF_ANN, Principal("eve", roles=("operator", "approver")), "ann", id="somebody else"),
+        pytest.param(OF_ANN, Principal("eve", roles=("admin",)), "", id="an admin"),
+        pytest.param(RunRequest(Principal("eve"), owner="ann"), ANN, "", id="the owner, in a run that an admin began"),
+        pytest.param(RunRequest(Principal("eve"), owner="ann"), Principal("bob"), "ann", id="a third person there"),
+    ],
+)
+def test_a_message_is_let_in_when_its_sender_may_speak_in_the_session(
+    request_: RunRequest, sender: Principal | None, owner: str
+) -> None:
+    message = QueuedMessage("m", "And now?", sender)
+    if not owner:
+        check_message(THINKING, message, request_)
+        return
+    with pytest.raises(ApplicationError, match=owner) as refused:
+        check_message(THINKING, message, request_)
+    assert (refused.value.type, refused.value.details) == (NOT_OWNER, (owner,))

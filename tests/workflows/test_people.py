@@ -166,6 +166,27 @@ async def test_two_different_people_have_to_agree_and_the_requester_is_neither(m
     paired(desk, asked.session)
 
 
+async def test_whoever_told_the_run_something_before_it_asked_is_no_second_pair_of_eyes(make_desk: MakeDesk) -> None:
+    root = Principal("root", "Root", ("admin",))
+    desk = make_desk(confirm(not_requester=True))
+    async with desk.worker([calls(call("needs_place", name="x")), calls(call("change", name="db")), DONE]):
+        asked = await desk.ask()
+        await desk.waiting(asked.session)
+        await acting_as(desk, root).ask("Change the db instead.", asked.session)
+        await say(desk, asked.session, ME, REJECT, interrupt="1.1#1")
+        await desk.until(asked.session, Kind.INTERRUPT_OPENED, count=2)
+        await desk.waiting(asked.session)
+        await say(desk, asked.session, root, interrupt="2.1#0")
+        own = await desk.until(asked.session, Kind.ANSWER_IGNORED)
+        assert "Who asked for this may not agree" in own.data["message"]
+        await say(desk, asked.session, ANN, interrupt="2.1#0")
+        await desk.result(asked)
+    assert desk.done == ["change db"]
+    said = [entry.data.get("by") for entry in desk.entries(asked.session, Kind.USER_MESSAGE)]
+    assert said == [ME.id, "root"]
+    paired(desk, asked.session)
+
+
 async def test_with_two_approvers_an_edit_is_shown_to_the_other_one(make_desk: MakeDesk) -> None:
     desk = make_desk(confirm(quorum=2))
     async with desk.worker(CHANGE):

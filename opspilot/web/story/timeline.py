@@ -244,7 +244,8 @@ class Timeline:
     def _message(self, run: Run, entry: Entry) -> list[Part]:
         run.end = None
         user = run.started.data.get("user") if run.started else None
-        author = str(user.get("name") or user.get("id") or "") if isinstance(user, Mapping) else ""
+        asker = str(user.get("name") or user.get("id") or "") if isinstance(user, Mapping) else ""
+        author = str(entry.data.get("name") or entry.data.get("by") or "") or asker
         return [self._item(run, Message(f"{run.id}-m{entry.seq}", entry, author))]
 
     def _step(self, run: Run, entry: Entry) -> list[Part]:
