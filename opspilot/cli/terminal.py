@@ -113,6 +113,7 @@ class TerminalView:
         match entry.kind:
             case Kind.RUN_STARTED:
                 self._limits = limits_of(entry.data)
+                self._begun = entry
                 self._running.clear()
             case Kind.RUN_STOPPED:
                 self._running.clear()
@@ -138,7 +139,6 @@ class TerminalView:
             case Kind.RUN_STARTED:
                 self._started(entry)
             case Kind.USER_MESSAGE:
-                self._asked_at = entry.at
                 self._line()
                 lead = f"{printable(other_sender(entry, self._begun))}> "
                 self._line(compact(str(entry.data.get("text", "")), 1000), "cyan", lead=lead)
@@ -180,9 +180,6 @@ class TerminalView:
     def _started(self, entry: Entry) -> None:
         model = str(entry.data.get("model", ""))
         tools = ", ".join(entry.data.get("tools") or []) or text("header.no_tools")
-        self._limits = limits_of(entry.data)
-        self._begun = entry
-        self._running.clear()
         self._step = None
         self._line(text("header", session=entry.session, model=model, tools=tools), "dim")
         if OFFLINE in model:
