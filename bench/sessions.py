@@ -39,7 +39,7 @@ from opspilot.core.entries import (  # noqa: E402
 )
 from opspilot.core.interrupts import Principal  # noqa: E402
 from opspilot.core.messages import Json  # noqa: E402
-from opspilot.journal import read_models, schema  # noqa: E402
+from opspilot.journal import read_models, schema, totals  # noqa: E402
 from opspilot.journal.inbox import AskedOf, InboxFilter  # noqa: E402
 from opspilot.journal.queries import SessionFilter  # noqa: E402
 from opspilot.journal.spending import three_digits  # noqa: E402
@@ -233,6 +233,7 @@ def fill(journal: SqlJournal, sessions: int, questions: int) -> None:
             is_waiting = number < questions - len(waiting)
             copies.add(dice.choice(waiting if is_waiting else done), number)
         copies.flush()
+        totals.compute(connection)
 
 
 # ---------------------------------------------------------------- measuring

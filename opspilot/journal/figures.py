@@ -1,5 +1,6 @@
-"""The page of figures: what the runs that began in a range of time came to, computed from indexes alone.
+"""The page of figures: what the runs that began in a range of time came to.
 
+Of whole days sums are kept, and of all times that calls ever took; everything else is counted, from indexes alone.
 A range is `since <= start of the run < until`. Days are those of UTC. Times have three digits; percentiles are
 by nearest rank, the smallest time that this share of all doesn't exceed.
 """
@@ -8,16 +9,17 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from itertools import accumulate, chain, groupby
 from math import ceil, fsum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, case, func, select
 
 from opspilot.core.limits import StopReason
 from opspilot.core.messages import Json
-from opspilot.journal.schema import calls, runs, spending
+from opspilot.journal import totals
+from opspilot.journal.schema import calls, days, runs, spending, times
 from opspilot.journal.spending import DIGITS
 
 MEDIAN, P95 = 0.5, 0.95
@@ -30,6 +32,10 @@ COUNTED = (
 
 _Timed: TypeAlias = tuple[int, int]
 """Milliseconds, and how often something took so long."""
+_Ended: TypeAlias = tuple[str, str, int | None, int]
+"""A tool, how its calls ended, how many milliseconds they took if that is known, and how many they are."""
+_Sums: TypeAlias = Row[Any]
+"""What the runs of a day that stopped for one reason came to, or those that haven't stopped."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +106,17 @@ class Numbers(Figures):
 
 def numbers(connection: Connection, since: datetime | None, until: datetime | None) -> Numbers:
     """All figures of a range; None leaves it open."""
-    sums = _sums_by_day_and_reason(connection, since, until)
+    by_days = _is_midnight(since) and _is_midnight(until)
+    sums = (_sums_of_days if by_days else _sums_of_runs)(connection, since, until)
     reasons: Counter[str] = Counter()
     for row in sums:
         if row.stop_reason is not None:
             reasons[row.stop_reason] += row.runs
-    tools, tool_times = _tools(connection, since, until)
+    of_models, of_tools = _ever(connection) if since is until is None else _within_range(connection, since, until)
+    tools, tool_times = _tools(of_tools)
     return Numbers(
         **_figures(sums),
-        model_time=_times(_model_times(connection, since, until)),
+        model_time=_times(of_models),
         tool_time=_times(tool_times),
         tools=tools,
         stop_reasons=tuple(reasons.most_common()),
@@ -116,9 +124,21 @@ def numbers(connection: Connection, since: datetime | None, until: datetime | No
     )
 
 
-def _sums_by_day_and_reason(
-    connection: Connection, since: datetime | None, until: datetime | None
-) -> Sequence[Row[tuple[Json, ...]]]:
+def _is_midnight(moment: datetime | None) -> bool:
+    return moment is None or moment.astimezone(UTC).time() == time.min
+
+
+def _sums_of_days(connection: Connection, since: datetime | None, until: datetime | None) -> Sequence[_Sums]:
+    there = days.c
+    kept = [there[name] for name in (*COUNTED, "steps")]
+    cost = case((there.priced > 0, there.millionths / float(totals.MILLION)))
+    reason = func.nullif(there.stop_reason, "").label("stop_reason")
+    query: Select[Any] = select(there.day, reason, *kept, cost.label("cost"))
+    bounds = _within(there.day, since and since.astimezone(UTC).date(), until and until.astimezone(UTC).date())
+    return connection.execute(query.where(there.runs > 0, *bounds).order_by(there.day, there.stop_reason)).all()
+
+
+def _sums_of_runs(connection: Connection, since: datetime | None, until: datetime | None) -> Sequence[_Sums]:
     # By day first and in the order of the index, so that it is read once, in a row, and only as far as is needed.
     query = (
         select(
@@ -146,7 +166,7 @@ def _sums_by_day_and_reason(
     return connection.execute(query).all()
 
 
-def _figures(sums: Sequence[Row[tuple[Json, ...]]]) -> dict[str, Json]:
+def _figures(sums: Sequence[_Sums]) -> dict[str, Json]:
     every = _columns(sums)
     stopped = _columns([row for row in sums if row.stop_reason is not None])
     answered = _columns([row for row in sums if row.stop_reason == StopReason.ANSWERED])
@@ -170,48 +190,65 @@ def _figures(sums: Sequence[Row[tuple[Json, ...]]]) -> dict[str, Json]:
     }
 
 
-def _columns(rows: Sequence[Row[tuple[Json, ...]]]) -> Mapping[str, Sequence[Json]]:
+def _columns(rows: Sequence[_Sums]) -> Mapping[str, Sequence[Json]]:
     """The rows turned on their side, which adds them up much faster than row by row."""
     if not rows:
         return defaultdict(tuple)
     return dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True))
 
 
-def _tools(
+def _ever(connection: Connection) -> tuple[list[_Timed], list[_Ended]]:
+    query = select(times.c.kind, times.c.tool, times.c.outcome, times.c.took_ms, times.c.count)
+    of_models: list[_Timed] = []
+    of_tools: list[_Ended] = []
+    for kind, tool, outcome, took_ms, count in connection.execute(query).all():
+        if kind == totals.MODEL:
+            of_models.append((took_ms, count))
+        else:
+            of_tools.append((tool, outcome, None if took_ms == totals.UNTIMED else took_ms, count))
+    return of_models, of_tools
+
+
+def _within_range(
     connection: Connection, since: datetime | None, until: datetime | None
-) -> tuple[tuple[ToolFigures, ...], list[_Timed]]:
-    """Each tool that ran or failed, and how often any call took so long."""
-    outcomes: dict[str, dict[bool | None, int]] = {}
-    times: dict[str, list[_Timed]] = defaultdict(list)
+) -> tuple[list[_Timed], list[_Ended]]:
     columns = (calls.c.tool, calls.c.went_well, calls.c.took_ms)
-    query = select(*columns, func.count()).where(*_within(calls.c.run_started_at, since, until)).group_by(*columns)
-    for tool, went_well, took_ms, count in connection.execute(query).all():
-        ended = outcomes.setdefault(tool, {True: 0, False: 0, None: 0})
-        ended[went_well] += count
-        if took_ms is not None:
-            times[tool].append((took_ms, count))
-    figures = [
-        ToolFigures(
-            tool=tool,
-            calls_ok=ended[True],
-            calls_failed=ended[False],
-            failure_rate=_share(ended[False], ended[True] + ended[False]),
-            times=_times(times[tool]),
-        )
-        for tool, ended in sorted(outcomes.items())
-        if ended[True] or ended[False]
-    ]
-    figures.sort(key=lambda one: -one.calls_ok - one.calls_failed)
-    return tuple(figures), list(chain.from_iterable(times.values()))
-
-
-def _model_times(connection: Connection, since: datetime | None, until: datetime | None) -> list[_Timed]:
-    query = (
+    of_calls = select(*columns, func.count()).where(*_within(calls.c.run_started_at, since, until)).group_by(*columns)
+    of_replies = (
         select(spending.c.took_ms, func.count())
         .where(spending.c.took_ms.is_not(None), *_within(spending.c.run_started_at, since, until))
         .group_by(spending.c.took_ms)
     )
-    return [(took_ms, count) for took_ms, count in connection.execute(query)]
+    return (
+        [(took_ms, count) for took_ms, count in connection.execute(of_replies)],
+        [
+            (tool, totals.outcome_of(went_well), took_ms, count)
+            for tool, went_well, took_ms, count in connection.execute(of_calls)
+        ],
+    )
+
+
+def _tools(ended: Sequence[_Ended]) -> tuple[tuple[ToolFigures, ...], list[_Timed]]:
+    """Each tool that ran or failed, and how often any call took so long."""
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    timed: dict[str, list[_Timed]] = defaultdict(list)
+    for tool, outcome, took_ms, count in ended:
+        outcomes[tool][outcome] += count
+        if took_ms is not None:
+            timed[tool].append((took_ms, count))
+    figures = [
+        ToolFigures(
+            tool=tool,
+            calls_ok=counts[totals.WELL],
+            calls_failed=counts[totals.FAILED],
+            failure_rate=_share(counts[totals.FAILED], counts[totals.WELL] + counts[totals.FAILED]),
+            times=_times(timed[tool]),
+        )
+        for tool, counts in sorted(outcomes.items())
+        if counts[totals.WELL] or counts[totals.FAILED]
+    ]
+    figures.sort(key=lambda one: -one.calls_ok - one.calls_failed)
+    return tuple(figures), list(chain.from_iterable(timed.values()))
 
 
 def _times(timed: Iterable[_Timed]) -> Times:
@@ -223,7 +260,7 @@ def _times(timed: Iterable[_Timed]) -> Times:
     return Times(reached[-1], median_ms, p95_ms)
 
 
-def _within(column: Column[Json], since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
+def _within(column: Column[Json], since: date | None, until: date | None) -> list[ColumnElement[bool]]:
     bounds = [] if since is None else [column >= since]
     return bounds if until is None else [*bounds, column < until]
 

@@ -15,7 +15,7 @@ from opspilot.core.entries import VOID, Entry, Kind, assistant_key
 from opspilot.core.messages import Json
 from opspilot.core.observations import COUNTED_AS_FAILURE
 from opspilot.core.sensitive import masked
-from opspilot.journal import drafts, questions, spending
+from opspilot.journal import drafts, questions, spending, totals
 from opspilot.journal.schema import calls, interrupts, runs, sessions
 
 TITLE_CHARACTERS = 200
@@ -194,16 +194,18 @@ def _settle_call(connection: Connection, entry: Entry) -> None:
     duration_ms: Json = entry.data.get("duration_ms")
     # A result without a time was written for a round that gave none.
     was_timed = round_ > 0 and duration_ms is not None and (ok or duration_ms > 0)
+    went_well = ok if ok or failed else None
+    took_ms = spending.three_digits(duration_ms) if was_timed else None
     settled = connection.execute(
         update(calls)
         .where(_this_call(entry), calls.c.state != "done")
         .values(
             state="done",
             ok=ok,
-            went_well=ok if ok or failed else None,
+            went_well=went_well,
             error_code=code,
             duration_ms=duration_ms,
-            took_ms=spending.three_digits(duration_ms) if was_timed else None,
+            took_ms=took_ms,
             rounds=_at_least(calls.c.rounds, round_),
             settled_at=entry.at,
         )
@@ -214,6 +216,8 @@ def _settle_call(connection: Connection, entry: Entry) -> None:
             .where(_this_run(entry))
             .values(calls_ok=runs.c.calls_ok + int(ok), calls_failed=runs.c.calls_failed + int(failed))
         )
+        tool = connection.execute(select(calls.c.tool).where(_this_call(entry))).scalar_one()
+        totals.took(connection, totals.TOOL, tool, totals.outcome_of(went_well), took_ms)
     if entry.call is not None:
         questions.close(connection, entry, entry.call)
 

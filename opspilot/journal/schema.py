@@ -12,6 +12,7 @@ import json
 from datetime import UTC, datetime
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Date,
@@ -30,7 +31,7 @@ from sqlalchemy import (
 
 from opspilot.core.messages import Json
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised with each change of these tables; an older journal is upgraded when it is opened, a newer one is refused."""
 
 
@@ -267,6 +268,38 @@ spending = Table(
 
 READ_MODELS = (sessions, runs, calls, interrupts, spending)
 """The tables that can be computed again."""
+
+days = Table(
+    "days",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("stop_reason", String, primary_key=True),
+    Column("runs", Integer, nullable=False),
+    Column("steps", BigInteger, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("millionths", BigInteger, nullable=False),
+    Column("priced", Integer, nullable=False),
+    Column("calls_ok", Integer, nullable=False),
+    Column("calls_failed", Integer, nullable=False),
+    Column("interrupted", Integer, nullable=False),
+    Column("model_calls", Integer, nullable=False),
+    Column("model_ms", BigInteger, nullable=False),
+)
+"""Sums over the runs that began on a day, by why they stopped; empty: they haven't. `millionths` is what they cost,
+`priced` how many of them say so, `interrupted` how many asked a person.
+"""
+
+times = Table(
+    "times",
+    metadata,
+    Column("kind", String, primary_key=True),
+    Column("tool", String, primary_key=True),
+    Column("outcome", String, primary_key=True),
+    Column("took_ms", Integer, primary_key=True, autoincrement=False),
+    Column("count", Integer, nullable=False),
+)
+"""How many settled calls of a tool, and replies of models, took so long; `took_ms` -1: nobody took their time."""
 
 overflow = Table(
     "overflow",

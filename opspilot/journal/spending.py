@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, up
 from opspilot.core.budget import Spent
 from opspilot.core.entries import Entry
 from opspilot.core.messages import Json
+from opspilot.journal import totals
 from opspilot.journal.schema import runs, sessions, spending
 
 DIGITS = 6
@@ -92,6 +93,8 @@ def _add(
                 cost=cost,
             )
         )
+    if latency_ms is not None:
+        totals.took(connection, totals.MODEL, "", totals.WELL, three_digits(latency_ms))
 
 
 def _this_run(entry: Entry) -> ColumnElement[bool]:

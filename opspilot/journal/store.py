@@ -19,7 +19,7 @@ from opspilot.core.ghosts import ended_behind_our_back, ghost_key
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.ports import Draft, Journal, Leftovers
-from opspilot.journal import drafts, figures, inbox, queries, read_models, reading, schema, sign_outs, spending
+from opspilot.journal import drafts, figures, inbox, queries, read_models, reading, schema, sign_outs, spending, totals
 from opspilot.journal.database import Database
 from opspilot.journal.figures import Numbers
 from opspilot.journal.inbox import WHATEVER_WAITS, AskedOf, InboxChoices, InboxFilter
@@ -71,6 +71,7 @@ class SqlJournal(Journal):
                 connection.execute(insert(schema.runs).values(began))
                 drafts.drop(connection, session)
                 read_models.summarise(connection, session, run, started_at)
+                totals.change(connection, {}, totals.of_runs(connection, session, [run]))
             return leftovers(connection, session, run)
 
     def append(
@@ -357,9 +358,12 @@ def _write(connection: Connection, session: str, run: str, fresh: Sequence[Entry
         ],
     )
     connection.execute(update(schema.sessions).where(schema.sessions.c.id == session).values(last_seq=fresh[-1].seq))
+    changed = {entry.run for entry in fresh}
+    before = totals.of_runs(connection, session, changed)
     for entry in fresh:
         read_models.apply(connection, entry)
     read_models.summarise(connection, session, run, max(entry.at for entry in fresh))
+    totals.change(connection, before, totals.of_runs(connection, session, changed))
 
 
 def _write_overflow(connection: Connection, session: str, texts: Mapping[str, str]) -> None:

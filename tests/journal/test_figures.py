@@ -2,14 +2,17 @@
 
 import itertools
 from collections import Counter
-from datetime import UTC, date, timedelta, timezone
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
 from math import ceil
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from opspilot.core.budget import Spent
 from opspilot.core.interrupts import Principal
+from opspilot.journal import totals
 from opspilot.journal.figures import Numbers, Times, ToolFigures
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
@@ -27,6 +30,7 @@ from tests.journal.builders import (
     started,
     stopped,
 )
+from tests.journal.conftest import hurry
 from tests.journal.recompute import rounded
 
 DAY = 86_400
@@ -204,6 +208,61 @@ def test_any_range_gives_what_counting_by_hand_gives(
         assert sum(getattr(one, name) for one in numbers.days) == getattr(numbers, name)
     assert numbers.runs_interrupted == sum(1 for *_, asks in inside if asks)
     assert numbers.interrupted_finished == sum(1 for *_, reason, asks in inside if asks and reason == "answered")
+
+
+WRITE = st.tuples(
+    st.integers(0, 3),
+    st.integers(1, 4),
+    st.sampled_from(["reply", "call", "well", "failed", "rejected", "ask", "stop", "give up", "message", "repair"]),
+    st.integers(0, 3000),
+)
+LONG_AGO, MUCH_LATER = NOON - timedelta(days=9, microseconds=1), NOON + timedelta(days=9, microseconds=1)
+"""With these bounds everything is counted, since they are not the bounds of days."""
+
+
+@given(writes=st.lists(WRITE, max_size=40))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_sums_that_are_kept_are_what_counting_gives_whatever_was_written_in_which_order(
+    tmp_path_factory: pytest.TempPathFactory, writes: list[tuple[int, int, str, int]]
+) -> None:
+    """Also after runs that stopped go on, calls are settled twice, and a later run repairs an earlier one."""
+    journal = SqlJournal(f"sqlite:///{tmp_path_factory.mktemp('sums') / 'journal.sqlite'}")
+    hurry(journal)
+    runs = dict.fromkeys(range(4), "")
+    for number, (session, nth, what, ms) in enumerate(writes):
+        name, run = f"s{session}", runs[session]
+        if what == "repair" or not run:
+            before, run = run, f"run-{session}-{number}"
+            runs[session] = run
+            journal.begin_run(name, run, at(number * DAY / 9), ANN)
+            if before:
+                late = replace(result(before, f"1.{nth}", took_ms=ms), run=before)
+                journal.append(name, run, [late, replace(stopped(before), run=before)])
+        latest = {
+            "reply": [reply(run, nth, latency_ms=ms, tokens=(ms, nth), cost=ms / 1_000_000)],
+            "call": [call(run, f"1.{nth}", tool=f"tool{nth}")],
+            "well": [call(run, f"1.{nth}", tool=f"tool{nth}"), result(run, f"1.{nth}", took_ms=ms)],
+            "failed": [result(run, f"1.{nth}", code="tool_failed", took_ms=ms)],
+            "rejected": [result(run, f"1.{nth}", code="rejected_by_human", took_ms=ms)],
+            "ask": [limit_question(run)],
+            "stop": [stopped(run, nth, steps=nth, tokens=(ms, ms), cost=ms / 1_000)],
+            "give up": [stopped(run, nth, reason="cancelled", steps=nth)],
+            "message": [message(f"m{number}")],
+            "repair": [],
+        }
+        journal.append(name, run, latest[what])
+    kept, counted = journal.numbers(), journal.numbers(LONG_AGO, MUCH_LATER)
+    assert kept == counted
+    days = sorted(day.day for day in kept.days)
+    for first, last in itertools.product(days[:2], days[-2:]):
+        since = datetime(first.year, first.month, first.day, tzinfo=UTC)
+        until = datetime(last.year, last.month, last.day, tzinfo=UTC)
+        hair = timedelta(microseconds=1)
+        assert journal.numbers(since, until) == journal.numbers(since - hair, until - hair)
+    with journal._database.write() as connection:
+        totals.compute(connection)
+    assert journal.numbers() == kept
+    journal.close()
 
 
 def measured(code: str | None, took_ms: float) -> bool:

@@ -41,7 +41,7 @@ def test_a_journal_of_a_newer_version_is_refused_and_left_alone(url: str, tmp_pa
     with sqlite3.connect(tmp_path / "journal.sqlite") as raw:
         raw.execute("UPDATE meta SET value = '99' WHERE name = 'schema_version'")
     raw.close()
-    with pytest.raises(JournalError, match=r"newer OpsPilot \(its schema is 99, this one knows 3\)"):
+    with pytest.raises(JournalError, match=r"newer OpsPilot \(its schema is 99, this one knows 4\)"):
         SqlJournal(url)
 
 
