@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, and_, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, and_, literal, or_, select, tuple_
 
 from opspilot.core.interrupts import InterruptType
 from opspilot.core.messages import Json
@@ -42,6 +42,21 @@ WHATEVER_WAITS = InboxFilter()
 
 
 @dataclass(frozen=True)
+class InboxPlace:
+    """Where a question stands in an inbox, for going on behind it, whether it still waits or not."""
+
+    due: datetime | None
+    opened_at: datetime
+    session: str
+    seq: int
+
+    @classmethod
+    def of(cls, row: InterruptRow) -> "InboxPlace":
+        """The place of this question."""
+        return cls(row.due, row.opened_at, row.session, row.seq)
+
+
+@dataclass(frozen=True)
 class InboxChoices:
     """What an inbox can be narrowed to, each in order."""
 
@@ -51,7 +66,6 @@ class InboxChoices:
 
 
 _CURRENT = and_(sessions.c.id == interrupts.c.session_id, sessions.c.current_run == interrupts.c.run_id)
-_COLUMNS = [column for column in interrupts.c if column.name != "seq"]
 
 
 def of_session(connection: Connection, session: str, run: str | None) -> tuple[InterruptRow, ...]:
@@ -63,12 +77,13 @@ def of_session(connection: Connection, session: str, run: str | None) -> tuple[I
 
 
 def waiting(
-    connection: Connection, session: str | None, wanted: InboxFilter, limit: int | None
+    connection: Connection, session: str | None, wanted: InboxFilter, limit: int | None, after: InboxPlace | None
 ) -> tuple[InterruptRow, ...]:
     """Oldest deadline first, then longest open. Ghosts are left out: nobody can settle what a replaced run asked."""
+    behind = [] if after is None else [_behind(after)]
     query = (
         _beside_its_run(current=True)
-        .where(*_open(session, wanted))
+        .where(*_open(session, wanted), *behind)
         .order_by(
             interrupts.c.due.is_(None),
             interrupts.c.due,
@@ -102,11 +117,21 @@ def choices(connection: Connection, asked_of: AskedOf | None) -> InboxChoices:
 def _beside_its_run(*, current: bool) -> Select[tuple[Json, ...]]:
     """Questions with what is known of their session and run; those of current runs, or all."""
     return (
-        select(*_COLUMNS, sessions.c.title, runs.c.requester_name)
+        select(*interrupts.c, sessions.c.title, runs.c.requester_name)
         .select_from(interrupts)
         .join(sessions, _CURRENT if current else sessions.c.id == interrupts.c.session_id)
         .join(runs, and_(runs.c.session_id == interrupts.c.session_id, runs.c.run_id == interrupts.c.run_id))
     )
+
+
+def _behind(place: InboxPlace) -> ColumnElement[bool]:
+    there = interrupts.c
+    later = tuple_(there.opened_at, there.session_id, there.seq) > tuple_(
+        literal(place.opened_at, there.opened_at.type), literal(place.session), literal(place.seq)
+    )
+    if place.due is None:
+        return and_(there.due.is_(None), later)
+    return or_(there.due.is_(None), there.due > place.due, and_(there.due == place.due, later))
 
 
 def _open(session: str | None, wanted: InboxFilter) -> list[ColumnElement[bool]]:

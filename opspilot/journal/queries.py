@@ -127,6 +127,7 @@ class InterruptRow:
     has the rule's, or the one that it was escalated to); empty: anybody. `approvals` are those given so far, of a
     `quorum`; whoever settled it (`by`, `name`, `method`) gave the last one. `asks_again`: the answer changed the call,
     and it asks under another name. `schema` is the JSON Schema of the tool's arguments. `requester` asked for the run.
+    `seq` is the number of the entry that asked.
     """
 
     session: str
@@ -162,6 +163,7 @@ class InterruptRow:
     method: str | None = None
     asks_again: bool = False
     title: str = ""
+    seq: int = 0
 
 
 _SESSION = [column for column in sessions.c if column.name != "searchable"]

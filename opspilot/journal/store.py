@@ -22,7 +22,7 @@ from opspilot.core.ports import Draft, Journal, Leftovers
 from opspilot.journal import drafts, figures, inbox, queries, read_models, reading, schema, sign_outs, spending, totals
 from opspilot.journal.database import Database
 from opspilot.journal.figures import Numbers
-from opspilot.journal.inbox import WHATEVER_WAITS, AskedOf, InboxChoices, InboxFilter
+from opspilot.journal.inbox import WHATEVER_WAITS, AskedOf, InboxChoices, InboxFilter, InboxPlace
 from opspilot.journal.leftovers import leftovers
 from opspilot.journal.queries import CallRow, InterruptRow, RunRow, SessionFilter, SessionRow
 
@@ -213,11 +213,18 @@ class SqlJournal(Journal):
             return inbox.of_session(connection, session, run)
 
     def open_interrupts(
-        self, session: str | None = None, wanted: InboxFilter = WHATEVER_WAITS, limit: int | None = None
+        self,
+        session: str | None = None,
+        wanted: InboxFilter = WHATEVER_WAITS,
+        limit: int | None = None,
+        after: InboxPlace | None = None,
     ) -> tuple[InterruptRow, ...]:
-        """Questions that wait for a person, in one session or in all: oldest deadline first, then longest open."""
+        """Questions that wait for a person, in one session or in all: oldest deadline first, then longest open.
+
+        `after` goes on behind a question of the page before.
+        """
         with self._database.read() as connection:
-            return inbox.waiting(connection, session, wanted, limit)
+            return inbox.waiting(connection, session, wanted, limit, after)
 
     def count_open_interrupts(self, wanted: InboxFilter = WHATEVER_WAITS, at_most: int = 1000) -> int:
         """How many questions wait for a person, counted up to `at_most`."""

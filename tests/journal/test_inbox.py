@@ -6,7 +6,7 @@ import pytest
 
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
-from opspilot.journal.inbox import AskedOf, InboxChoices, InboxFilter
+from opspilot.journal.inbox import AskedOf, InboxChoices, InboxFilter, InboxPlace
 from opspilot.journal.queries import Approval, InterruptRow
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
@@ -147,6 +147,29 @@ def test_oldest_deadline_comes_first_then_what_waits_longest_without_one(journal
     expected = ["soon", "late-too", "late", "never-old", "never-young"]
     assert [row.session for row in journal.open_interrupts()] == expected
     assert [row.session for row in journal.open_interrupts(limit=2)] == expected[:2]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 10])
+def test_page_by_page_come_all_of_them_once_in_the_same_order_whatever_leaves_meanwhile(
+    journal: SqlJournal, page: int
+) -> None:
+    """Several questions have one deadline, or none, and were asked at one moment, some of them by one session."""
+    early, late = "2026-01-03T09:00:00+00:00", "2026-01-04T09:00:00+00:00"
+    for number, (seconds, due) in enumerate([(0, late), (0, None), (5, early), (5, None), (0, late), (0, early)]):
+        run = ask(journal, f"s{number}", seconds, due=due)
+        if number % 2:
+            calls = [call(run, "1.10", tool="restart"), call(run, "1.2", tool="restart")]
+            asks = [question(run, name, 0, due=due, when=at(seconds)) for name in ("1.10", "1.2")]
+            journal.append(f"s{number}", run, [*calls, *asks])
+    every = journal.open_interrupts()
+    assert len(every) == 12
+    found: list[InterruptRow] = []
+    while rows := journal.open_interrupts(limit=page, after=InboxPlace.of(found[-1]) if found else None):
+        found += rows
+        # What one page ended with is settled before the next one is asked for.
+        last = rows[-1]
+        journal.append(last.session, last.run, [answered(last.run, last.call, 0)])
+    assert [(row.session, row.interrupt) for row in found] == [(row.session, row.interrupt) for row in every]
 
 
 def test_ghosts_are_left_out(journal: SqlJournal) -> None:

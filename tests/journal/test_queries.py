@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event
 
 from opspilot.core.interrupts import Principal
-from opspilot.journal.inbox import AskedOf, InboxFilter
+from opspilot.journal.inbox import AskedOf, InboxFilter, InboxPlace
 from opspilot.journal.queries import SessionFilter
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import (
@@ -197,6 +197,7 @@ ASKED: list[tuple[str, Callable[[SqlJournal], object]]] = [
     ("count", lambda journal: journal.count_sessions(SessionFilter(status="done", text="payment"))),
     ("inbox", lambda journal: journal.open_interrupts()),
     ("my inbox", lambda journal: journal.open_interrupts(wanted=InboxFilter(MINE, None, "restart", "high"), limit=20)),
+    ("next page", lambda journal: journal.open_interrupts(limit=20, after=InboxPlace(NOON, NOON, "s", 1))),
     ("questions of one", lambda journal: journal.interrupts("s")),
     ("how many wait", lambda journal: journal.count_open_interrupts(InboxFilter(MINE))),
     ("what an inbox names", lambda journal: journal.inbox_choices(MINE)),
