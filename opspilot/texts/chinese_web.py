@@ -80,6 +80,8 @@ CHINESE_WEB: dict[str, str] = {
     "web.sign_in.button": "登录",
     "web.sign_in.token": "你的令牌",
     "web.sign_in.no_token": "这里不认识这个令牌。它被删除了吗？",
+    "web.sign_in.over": "你已退出登录、登录已到期，或角色有变。请重新登录后继续。",
+    "web.sign_in.unconfirmed": "已有一段时间没有人确认你是谁。请再次发送请求以继续查看。",
     "web.sign_in.local": "请用 `{program} url` 打印的地址登录。",
     "web.sign_in.used": "这个地址已用过，或已过期。`{program} url` 会打印另一个。",
     "web.sign_in.failed": "登录没有成功。请再试一次；原因在服务器的日志里。",

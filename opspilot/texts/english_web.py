@@ -90,6 +90,8 @@ ENGLISH_WEB: dict[str, str] = {
     "web.sign_in.button": "Sign in",
     "web.sign_in.token": "Your token",
     "web.sign_in.no_token": "This token is not known here. Was it removed?",
+    "web.sign_in.over": "You have signed out, your time is up, or your roles have changed. Sign in again to go on.",
+    "web.sign_in.unconfirmed": "For a while nobody has confirmed who you are. Send the request again to look on.",
     "web.sign_in.local": "Sign in with the address that `{program} url` prints.",
     "web.sign_in.used": "This address has been used, or is too old. `{program} url` prints another.",
     "web.sign_in.failed": "Signing in did not work. Try once more; the server's log says why.",

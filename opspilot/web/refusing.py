@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from opspilot.core.errors import JournalError, OpsPilotError, Unreachable, UsageError
 from opspilot.texts.language import text
+from opspilot.web.own_paths import own_path
 from opspilot.web.rendering import is_partial, page, plain_page
 
 log = structlog.stdlib.get_logger("web")
@@ -107,7 +108,7 @@ async def tell(request: Request, error: Exception) -> Response:
 
 
 def _lead_to_sign_in(request: Request) -> Response:
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    wanted = own_path(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
     if request.headers.get("sec-fetch-site") == "cross-site":
         # A link from elsewhere brings no SameSite=Strict cookie along; the same address again, from here, does.
         return plain_page(request, text("web.one_moment"), again=wanted)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Request, expect
 from temporalio.client import Client
 
 from opspilot.core.calls import Gate
@@ -19,6 +19,8 @@ from opspilot.core.ports import Draft
 from opspilot.core.terms import Terms
 from opspilot.testing import Step, call
 from opspilot.tools.spec import Tool, tool
+from opspilot.web import lasting
+from opspilot.web.refusing import SignInNeeded
 from tests.web.browsing import Front, Look, overflow_pixels, serious_findings
 from tests.web.conftest import NewPage
 from tests.web.relay import Relay
@@ -142,6 +144,60 @@ async def test_a_connection_that_is_cut_in_the_middle_resumes_exactly(
         await expect(page.locator(".call")).to_have_count(12)
         await page.close()
     page_errors.clear()
+
+
+async def test_a_stream_that_the_server_ends_goes_on_unseen_until_one_is_signed_out_and_told_so(
+    look: Look, pen: Pen, new_page: NewPage, page_errors: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lasting, "RECHECK_SECONDS", 0.2)
+    page = await look.visit(new_page, "vic", "viewer", path="/sessions/talk")
+    connected: list[str | None] = []
+
+    def note(request: Request) -> None:
+        if "/changes" in request.url:
+            connected.append(request.headers.get("last-event-id"))
+
+    page.on("request", note)
+    await page.evaluate(
+        """for (const notice of document.querySelectorAll("#trouble, #signed-out")) {
+             const look = () => { if (!notice.hidden) window.flickered = notice.id; };
+             new MutationObserver(look).observe(notice, {attributes: true});
+           }"""
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(lasting, "_need_known", _ends_it)
+        for number in range(1, 5):
+            pen.think(f"Thought {number}.", ("search_logs", {"page": number}, READ))
+            await expect(page.locator("#timeline")).to_contain_text(f"Thought {number}.")
+            async with page.expect_request(lambda request: "/changes" in request.url):
+                pass
+    steps = await page.locator(".step > .prose").all_inner_texts()
+    assert steps == [f"Thought {number}." for number in range(1, 5)]
+    assert len(connected) >= 4
+    assert await page.evaluate("window.flickered") is None
+
+    other = await new_page(page.context)
+    await other.goto(f"{look.url}/sessions/talk")
+    await other.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_text("Your sign-in has ended")).to_be_visible()
+    await expect(page.locator("#trouble")).to_be_hidden()
+    assert await serious_findings(page) == []
+    asked = len(connected)
+    pen.think("Nobody else's business.", ("search_logs", {}, READ))
+    await page.get_by_role("link", name="Sign in").click()
+    await expect(page.locator("#token")).to_be_visible()
+    assert len(connected) == asked
+    await page.locator("#token").fill(await asyncio.to_thread(look.tokens.add, "vera", ("viewer",)))
+    await page.locator("main button").click()
+    await expect(page.locator("#timeline")).to_contain_text("Nobody else's business.")
+    await asyncio.gather(page.close(), other.close())
+    assert [error for error in page_errors if "status 401" not in error] == []
+    page_errors.clear()
+
+
+async def _ends_it(*_: object) -> None:
+    """As behind a proxy, where only a new request tells whether they are still there."""
+    raise SignInNeeded
 
 
 async def test_nothing_that_a_model_or_a_tool_says_runs_in_the_page_or_leads_out_of_it(

@@ -395,6 +395,16 @@ async def test_a_link_from_another_site_goes_on_from_a_page_of_ours_so_that_the_
     assert (led.status_code, led.headers["location"]) == (303, "/sign-in?next=%2Fpage%3Fa%3D1")
 
 
+@pytest.mark.parametrize("path", ["//evil.test/a", "//evil.test", "///evil.test"])
+async def test_an_address_that_looks_like_another_server_leads_to_the_front_page(stand: Stand, path: str) -> None:
+    stand.app.add_api_route("/{anything:path}", _page)
+    anybody = await stand.anybody(**PAGE)
+    bounced = await anybody.get(f"{URL}{path}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert (bounced.status_code, "evil" in bounced.text) == (200, False)
+    led = await anybody.get(f"{URL}{path}")
+    assert (led.status_code, led.headers["location"]) == (303, "/sign-in?next=%2F")
+
+
 async def _page(_: Looker) -> str:
     return "seen"
 

@@ -20,8 +20,7 @@ from opspilot.core.interrupts import Principal
 from opspilot.core.ports import Draft
 from opspilot.journal.store import SqlJournal
 from opspilot.sections.web import WebSettings
-from opspilot.web import live
-from opspilot.web.api import stream
+from opspilot.web import lasting, live
 from opspilot.web.app import create_app
 from opspilot.web.backend import Backend
 from opspilot.web.live import Live
@@ -177,8 +176,8 @@ async def test_secrets_and_line_ends_of_any_kind_do_not_break_out(reader: httpx.
 async def test_a_heartbeat_comes_while_nothing_happens(
     reader: httpx.AsyncClient, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert stream.HEARTBEAT_SECONDS == 15
-    monkeypatch.setattr(stream, "HEARTBEAT_SECONDS", 0.05)
+    assert lasting.HEARTBEAT_SECONDS == 15
+    monkeypatch.setattr(lasting, "HEARTBEAT_SECONDS", 0.05)
     async with aclosing(frames(reader)) as found:
         async for frame in found:
             assert list(frame) == [""]

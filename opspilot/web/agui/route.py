@@ -24,12 +24,12 @@ from opspilot.outward import outward
 from opspilot.web.agui.answers import asked_outside
 from opspilot.web.agui.begin import Beginning, begin
 from opspilot.web.agui.telling import Telling
-from opspilot.web.api.stream import HEARTBEAT_SECONDS
 from opspilot.web.asked import card
 from opspilot.web.backend import Backend, Served
-from opspilot.web.live import Happening
+from opspilot.web.lasting import HEARTBEAT_SECONDS, while_known, with_pauses
 from opspilot.web.people.guard import Looker
-from opspilot.web.refusing import Problem, not_understood, refused_of
+from opspilot.web.people.visitors import Visitor
+from opspilot.web.refusing import Problem, Refused, not_understood, refused_of
 
 router = APIRouter(tags=["AG-UI"])
 
@@ -55,7 +55,8 @@ async def run_agent(request: Request, who: Looker, backend: Served) -> EventSour
     # Read here, and not before it is known who sends it: it may be large.
     wanted = _input(await request.body())
     beginning = await begin(backend, who, wanted)
-    return EventSourceResponse(_told(backend, who.principal, wanted, beginning), ping=HEARTBEAT_SECONDS, sep="\n")
+    told = _told(request, backend, who, wanted, beginning)
+    return EventSourceResponse(told, ping=HEARTBEAT_SECONDS, sep="\n")
 
 
 def _input(body: bytes) -> RunAgentInput:
@@ -68,16 +69,19 @@ def _input(body: bytes) -> RunAgentInput:
 
 
 async def _told(
-    backend: Backend, who: Principal, wanted: RunAgentInput, beginning: Beginning
+    request: Request, backend: Backend, who: Visitor, wanted: RunAgentInput, beginning: Beginning
 ) -> AsyncIterator[ServerSentEvent]:
     telling = Telling(wanted.thread_id, wanted.run_id, wanted.messages, beginning.asked, wanted.state)
     try:
-        async for events in _happens(backend, who, telling, beginning):
-            for event in events:
-                yield _frame(event)
+        happens = _happens(backend, who.principal, telling, beginning)
+        # Nobody could go on where this was: the protocol has no word for it. So it is told, and looked at anew.
+        async with aclosing(while_known(request, who, happens)) as seen:
+            async for events in seen:
+                for event in events:
+                    yield _frame(event)
     except Exception as error:
         # Whatever it is: the protocol has a word for it, and none for a stream that breaks off.
-        if not isinstance(error, OpsPilotError):
+        if not isinstance(error, OpsPilotError | Refused):
             log.exception("an AG-UI run failed", session=telling.thread)
         for event in telling.fail(refused_of(error).message, refused_of(error).code):
             yield _frame(event)
@@ -85,7 +89,7 @@ async def _told(
 
 async def _happens(
     backend: Backend, who: Principal, telling: Telling, beginning: Beginning
-) -> AsyncIterator[list[BaseEvent]]:
+) -> AsyncGenerator[list[BaseEvent], None]:
     """Everything from what there is to the end of our run, or to where it waits for people."""
     session, journal = telling.thread, backend.journal
     for entry in await backend.read(journal.read, session, 0, beginning.after) if beginning.after else ():
@@ -98,7 +102,7 @@ async def _happens(
     silences = 0
     async with (
         aclosing(backend.live.happenings(session, beginning.after)) as happenings,
-        aclosing(_with_silences(happenings)) as heard,
+        aclosing(with_pauses(happenings, lambda: SILENCE_SECONDS)) as heard,
     ):
         while True:
             # What was said to a run that waits is read when it goes on: then nothing is heard of it.
@@ -126,25 +130,6 @@ async def _ended(backend: Backend, who: Principal, telling: Telling) -> list[Bas
     questions = await backend.read(backend.journal.open_interrupts, telling.thread)
     # None of them may be open any more: what settled them is on its way to us.
     return telling.interrupt([asked_outside(card(row, who)) for row in questions]) if questions else []
-
-
-async def _with_silences(happenings: AsyncGenerator[Happening, None]) -> AsyncGenerator[Happening | None, None]:
-    """What happens, and None whenever nothing has for a while."""
-    awaited: asyncio.Task[Happening] | None = None
-    try:
-        while True:
-            awaited = awaited or asyncio.ensure_future(anext(happenings))
-            done, _ = await asyncio.wait({awaited}, timeout=SILENCE_SECONDS)
-            if done:
-                happened, awaited = awaited.result(), None
-                yield happened
-            else:
-                yield None
-    finally:
-        if awaited is not None:
-            awaited.cancel()
-            with suppress(asyncio.CancelledError):
-                await awaited
 
 
 async def _look_for(backend: Backend, who: Principal, session: str, beginning: Beginning) -> None:

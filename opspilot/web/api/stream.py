@@ -5,24 +5,25 @@ themselves, gets the next one. Text that is being written comes as `draft` event
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Header
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
 
 from opspilot.core.entries import Entry
 from opspilot.web.api.sessions import session_of
 from opspilot.web.backend import Backend, Served
+from opspilot.web.lasting import server_sent
 from opspilot.web.paging import After, last_seen
 from opspilot.web.people.guard import Looker
 from opspilot.web.refusing import Problem
 
 router = APIRouter(tags=["sessions"])
 
-HEARTBEAT_SECONDS = 15
 STREAM = {
     "content": {
         "text/event-stream": {
@@ -39,8 +40,9 @@ STREAM = {
     responses={200: STREAM, 404: {"model": Problem}},
 )
 async def events(
+    request: Request,
     session: str,
-    _: Looker,
+    who: Looker,
     backend: Served,
     *,
     after: After = 0,
@@ -50,13 +52,16 @@ async def events(
 
     A `draft` holds all of the text so far: it replaces what the same run, step and a lower or the same attempt had
     shown, and is void once the step's `assistant.message` is there.
+
+    Within 15 s after your token was removed or your session has ended, the stream ends, and asking again is refused.
+    Behind a proxy that signs people in it ends every 10 minutes.
     """
     await session_of(backend, session)
     seen = last_seen(last_event_id, after)
-    return EventSourceResponse(_events(backend, session, seen), ping=HEARTBEAT_SECONDS)
+    return server_sent(request, who, _events(backend, session, seen))
 
 
-async def _events(backend: Backend, session: str, after: int) -> AsyncIterator[ServerSentEvent]:
+async def _events(backend: Backend, session: str, after: int) -> AsyncGenerator[ServerSentEvent, None]:
     async with aclosing(backend.live.happenings(session, after)) as happenings:
         async for happening in happenings:
             if isinstance(happening, Entry):

@@ -1,6 +1,6 @@
 """The page of a session: its story from the first question on, while it is written, each change exactly once."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -20,9 +20,9 @@ from opspilot.outward import outward
 from opspilot.redaction import redact
 from opspilot.texts.endings import asked, ending, figures, told_of_budgets
 from opspilot.web.api.sessions import session_of
-from opspilot.web.api.stream import HEARTBEAT_SECONDS
 from opspilot.web.asked import Card, card, question_id
 from opspilot.web.backend import Backend, Served
+from opspilot.web.lasting import server_sent
 from opspilot.web.paging import After, last_seen
 from opspilot.web.people.guard import Looker
 from opspilot.web.people.rights import may_steer
@@ -103,12 +103,12 @@ async def changes(
     """What each entry after this one changes in the page; the id of an event is the entry's sequence number."""
     await session_of(backend, session)
     last = last_seen(last_event_id, after)
-    return EventSourceResponse(_changes(request, backend, who.principal, session, last), ping=HEARTBEAT_SECONDS)
+    return server_sent(request, who, _changes(request, backend, who.principal, session, last))
 
 
 async def _changes(
     request: Request, backend: Backend, who: Principal, session: str, last: int
-) -> AsyncIterator[ServerSentEvent]:
+) -> AsyncGenerator[ServerSentEvent, None]:
     timeline, _ = await backend.read(_read, backend, session, last)
     async with aclosing(backend.live.happenings(session, last)) as happenings:
         async for happening in happenings:

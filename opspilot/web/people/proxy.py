@@ -49,7 +49,8 @@ class Proxy:
         if not user:
             return None
         roles = self._roles_of([group.strip() for group in groups.split(",") if group.strip()])
-        return Visitor(Principal(user, name or user, roles, "proxy"), self._sessions.csrf(f"proxy {user}"))
+        csrf = self._sessions.csrf(f"proxy {user}")
+        return Visitor(Principal(user, name or user, roles, "proxy"), csrf, by_request_alone=True)
 
     def routes(self) -> APIRouter:
         """Signing in and out is the proxy's business."""

@@ -14,11 +14,13 @@ from opspilot.web.people.rights import Right, may
 class Visitor:
     """Who it is. `csrf`: what a request of theirs that changes something has to repeat.
 
-    It is empty where nothing is sent by a browser of its own accord: a program brought a token.
+    It is empty where nothing is sent by a browser of its own accord: a program brought a token. `by_request_alone`:
+    nobody but their next request can tell whether they have left.
     """
 
     principal: Principal
     csrf: str = ""
+    by_request_alone: bool = False
 
     def may(self, right: Right) -> bool:
         """Whether some role of theirs gives this right."""

@@ -36,15 +36,23 @@ document.addEventListener("htmx:after:swap", () => {
   there.focus({ preventScroll: true });
 });
 
-// While the server can't be reached, the page says so.
-const trouble = (there) => { document.getElementById("trouble").hidden = !there; };
-for (const lost of ["htmx:sse:error", "htmx:error"]) document.addEventListener(lost, () => trouble(true));
-for (const found of ["htmx:sse:after:connection", "htmx:after:request"]) {
-  document.addEventListener(found, () => trouble(false));
-}
+// While the server can't be reached, the page says so; when somebody's sign-in has ended, it says that, and rests.
+const show = (id, there) => { document.getElementById(id).hidden = !there; };
+const lost = (status) => {
+  const out = status === 401 || status === 403;
+  show("trouble", !out);
+  if (!out) return;
+  show("signed-out", true);
+  document.getElementById("changes")?.remove();
+};
+document.addEventListener("htmx:sse:error", (event) => lost(event.detail.status));
+document.addEventListener("htmx:error", () => lost());
 document.addEventListener("htmx:response:error", (event) => {
-  if (event.target.id === "changes") trouble(true);
+  if (event.target.id === "changes") lost(event.detail.ctx.response.status);
 });
+for (const found of ["htmx:sse:after:connection", "htmx:after:request"]) {
+  document.addEventListener(found, () => show("trouble", false));
+}
 
 // Ages and times left go on while a page is open; until then they are as the server wrote them.
 const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
