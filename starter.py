@@ -15,10 +15,12 @@ import typer
 from opspilot.bounds import MOST_SECONDS, MOST_STEPS, MOST_TOKENS
 from opspilot.cli import wiring
 from opspilot.cli.commands import Commands
+from opspilot.cli.misuse import Program
 from opspilot.cli.streams import say
 from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.limits import OnLimit
 from opspilot.texts.folding import printable
+from opspilot.texts.guessing import guess
 from opspilot.texts.language import call_program, language_of, speak, text
 
 if TYPE_CHECKING:
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 # Help is made while this is imported, so it is in the locale's language.
 speak(language_of(os.environ))
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, help=text("help"))
+app = typer.Typer(
+    cls=Program, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, help=text("help")
+)
 command = Commands(app, lambda: language_of(os.environ))
 
 Local = Annotated[bool, typer.Option("--local", help=text("help.local"))]
@@ -71,7 +75,7 @@ def ask(  # noqa: PLR0913 options are parameters
     endpoint = _endpoint(settings, local=local, asking=True)
     if only and endpoint and only not in settings.tools:
         names = ", ".join(settings.tools) or text("refused.none")
-        raise UsageError(text("refused.no_tool", tool=only, tools=names))
+        raise UsageError(text("refused.no_tool", tool=only, tools=names) + guess(only, list(settings.tools)))
     if endpoint:
         # Another worker than this machine's may know models that these settings don't.
         settings.model_named(model)
@@ -225,7 +229,7 @@ def show(session: SessionName, *, json: AsJson = False) -> int:
     with wiring.journal(wiring.load()) as journal:
         row = journal.session(session)
         if row is None:
-            raise refusals.no_session(session)
+            raise refusals.no_session(session, wiring.known_sessions(""))
         entries = journal.read(session)
     if json:
         view = wiring.view(json=True)

@@ -75,6 +75,8 @@ WORKER_SECONDS = 90.0
 """A poll for work lasts 60 to 70 s, so a live worker has asked within this time."""
 POLL_SECONDS = 0.06
 IDLE_POLL_SECONDS = 0.25
+GUESSED_AMONG = 200
+"""How many sessions, the latest, are looked at for what may have been meant by a name."""
 SUMMARY_CHARACTERS = 120
 COMMENT_CHARACTERS = 2000
 
@@ -384,7 +386,7 @@ class OpsPilot:
         """One session. Raises `UsageError` when the journal has none of that name."""
         found = await self._reading(self._journal.session, session)
         if found is None:
-            raise refusals.no_session(session)
+            raise refusals.no_session(session, [row.id for row in await self.sessions(limit=GUESSED_AMONG)])
         return found
 
     async def show(self, session: str) -> tuple[Entry, ...]:

@@ -1,6 +1,7 @@
 """The sentences of `client.py` for what can't be asked, and for what Temporal's errors mean to a person."""
 
 import asyncio
+from collections.abc import Sequence
 
 from temporalio.client import RPCError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
@@ -9,6 +10,7 @@ from temporalio.service import RPCStatusCode
 from opspilot.core.contract import MAX_MESSAGE_BYTES, NOT_OWNER
 from opspilot.core.entries import SESSION_ID
 from opspilot.core.errors import OpsPilotError, Unreachable, UsageError
+from opspilot.texts.guessing import guess
 from opspilot.texts.language import text as say
 from opspilot.texts.objections import objection
 
@@ -49,9 +51,10 @@ def check_session(session: str) -> None:
         raise UsageError(say("refused.session_name", session=repr(session[:100])))
 
 
-def no_session(session: str) -> OpsPilotError:
-    """The journal has none of that name."""
-    return UsageError(say("refused.no_session", session=session))
+def no_session(session: str, known: Sequence[str]) -> OpsPilotError:
+    """The journal has none of that name; it has those."""
+    # Names that we make differ in eight digits: only one that is almost the same is worth a guess.
+    return UsageError(say("refused.no_session", session=session, guess=guess(session, known, likeness=0.8)))
 
 
 def waits_for_nobody(session: str) -> OpsPilotError:

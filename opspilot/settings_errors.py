@@ -57,7 +57,7 @@ class Origin:
         location = tuple(f"#{part + 1}" if isinstance(part, int) else part for part in fault["loc"])
         where = self.where(*location)
         if fault["type"] != "extra_forbidden":
-            what, guess = _allowed(fault)
+            what, guess = what_is_allowed(fault)
             return text("settings.must", where=where, what=what) + guess
         *sections, name = location
         names = sorted(_section(root, sections).model_fields)
@@ -90,8 +90,8 @@ def _section(root: type[BaseModel], sections: list[str]) -> type[BaseModel]:
     return annotation
 
 
-def _allowed(fault: ErrorDetails) -> tuple[str, str]:
-    """What a value has to be, and what may have been meant."""
+def what_is_allowed(fault: ErrorDetails) -> tuple[str, str]:
+    """What a value has to be, behind `must be`, and what may have been meant. Of the value itself nothing is said."""
     context: dict[str, Any] = fault.get("ctx", {})
     match fault["type"]:
         case "literal_error":

@@ -64,9 +64,8 @@ def details(session: str, state: RunState, decision: decisions.Decision) -> str:
         lines.append(f"Unread messages: {len(state.inbox)}")
     lines += [_question(session, state, call) for call in state.questions]
     if limit := state.open_limit_question:
-        lines.append(
-            f"Question `{limit.interrupt}`: may the run go on beyond its limit?\n\n{_how(session, limit.interrupt)}"
-        )
+        how = _how(session, limit.interrupt, "`--reject`")
+        lines.append(f"Question `{limit.interrupt}`: may the run go on beyond its limit?\n\n{how}")
     if state.detail:
         lines.append(state.detail)
     return "\n\n".join(lines)
@@ -91,13 +90,13 @@ def _doing(decision: decisions.Decision) -> str:
 
 def _question(session: str, state: RunState, call: CallState) -> str:
     interrupt = state.interrupt(call)
-    return f"Question `{interrupt}`: `{call.summary}`\n\n{_how(session, interrupt)}"
+    return f"Question `{interrupt}`: `{call.summary}`\n\n{_how(session, interrupt, '`--reject`, `--set key=value`')}"
 
 
-def _how(session: str, interrupt: str) -> str:
+def _how(session: str, interrupt: str, otherwise: str) -> str:
     return (
         f"Answer with `opspilot answer {session} --call {interrupt.partition('#')[0]} --approve` "
-        "(or `--reject`, `--set key=value`), "
+        f"(or {otherwise}), "
         f'or send the update `answer`: `{{"id": "new-id", "interrupt": "{interrupt}", "action": "reject", '
         f'"principal": {{"id": "me"}}}}`'
     )

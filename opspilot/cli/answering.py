@@ -57,13 +57,16 @@ async def answer_question(
     """
     waiting = await open_questions(pilot, session)
     chosen = [question for question in waiting if not reply.call or reply.call in (question.call, question.interrupt)]
-    if reply.action is None or len(chosen) != 1:
+    if not chosen:
+        calls = ", ".join(f"{question.call} {question.tool}".rstrip() for question in waiting)
+        raise UsageError(text("refused.no_question", session=session, call=repr(reply.call), calls=calls))
+    if reply.action is None or len(chosen) > 1:
         now = datetime.now(UTC)
-        for question in waiting if reply.action is not None or not reply.call else chosen:
+        for question in chosen:
             print_line(json_line(outward_question(question)) if as_json else _told(question, now))
-    if reply.action is None and (chosen or not reply.call):
+    if reply.action is None:
         return
-    if reply.action is None or len(chosen) != 1:
+    if len(chosen) > 1:
         raise UsageError(text("refused.which_call"))
     question = chosen[0]
     answer = make_answer(

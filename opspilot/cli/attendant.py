@@ -262,7 +262,7 @@ class Attendant:
         several = len(self._open) > 1
         for name, question in self._open.items():
             call = call_of(name)
-            which = f" --call {call}" if several else ""
+            which = f" --call {call}" if several or is_about_limit(question) else ""
             if is_about_limit(question):
                 self._say(text("attend.waits.limit", question=asked(question), session=session, which=which))
                 continue

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from opspilot.cli.misuse import command_class
 from opspilot.cli.streams import say
 from opspilot.core.errors import OpsPilotError
 from opspilot.texts.language import Language, speak, text
@@ -47,7 +48,8 @@ class Commands:
         lang = inspect.Parameter("lang", inspect.Parameter.KEYWORD_ONLY, default=Language.AUTO, annotation=option)
         run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), lang])  # type: ignore[attr-defined]
         run.__annotations__ = {**work.__annotations__, "lang": option}
-        return (to or self.app).command(name, help=text(f"help.{work.__name__}"))(run)
+        kind = command_class(self.locale)
+        return (to or self.app).command(name, cls=kind, help=text(f"help.{work.__name__}"))(run)
 
 
 def _guarded(work: Callable[[], int]) -> int:

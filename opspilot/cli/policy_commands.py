@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from opspilot.cli.jsonlines import json_line
+from opspilot.cli.misuse import Program
 from opspilot.cli.tool_commands import AsJson, MakeCommand, configured, json_object, named
 from opspilot.core.interrupts import Principal
 from opspilot.texts.folding import printable
@@ -22,7 +23,7 @@ def policy_commands(
 ) -> typer.Typer:
     """The commands, to be mounted as `policy`. `known_tools` is what the shell offers while a name is typed."""
     tool_name = typer.Argument(metavar="TOOL", help=text("help.tool_name"), autocompletion=known_tools)
-    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=text("help.policy"))
+    app = typer.Typer(cls=Program, no_args_is_help=True, rich_markup_mode=None, help=text("help.policy"))
 
     def policy_test(
         tool: Annotated[str, tool_name],

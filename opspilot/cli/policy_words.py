@@ -1,6 +1,5 @@
 """The policy in words: what would happen to a call, and what is wrong with a rule. Knows neither settings nor tools."""
 
-import difflib
 import json as jsonlib
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +9,7 @@ from opspilot.core.policy_check import Fault, Finding
 from opspilot.core.policy_reading import Condition, Unmet
 from opspilot.core.terms import Rung, RungKind, Terms
 from opspilot.texts.folding import arguments_line
+from opspilot.texts.guessing import guess
 from opspilot.texts.language import text
 from opspilot.tools.policy_trial import Trial
 
@@ -101,6 +101,6 @@ def fault(finding: Finding, known: Sequence[str]) -> str:
         path, value = finding.what
         values |= {"path": path, "value": _values(value)}
     sentence = text(f"policy.fault.{finding.fault.value}", **values)
-    if finding.fault is Fault.NO_TOOL and (close := difflib.get_close_matches(what, known)):
-        sentence += text("tools.guess", names=", ".join(close))
+    if finding.fault is Fault.NO_TOOL:
+        sentence += guess(what, known)
     return sentence + (text("policy.never") if finding.unreachable else "")

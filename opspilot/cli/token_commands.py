@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from opspilot.cli.jsonlines import json_line
+from opspilot.cli.misuse import Program
 from opspilot.cli.streams import say
 from opspilot.core.errors import UsageError
 from opspilot.settings import Settings
@@ -30,7 +31,7 @@ def token_commands(command: MakeCommand, settings: Callable[[], Settings]) -> ty
     """The commands, to be mounted as `token`."""
     from opspilot.access.tokens import Tokens
 
-    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=text("help.token"))
+    app = typer.Typer(cls=Program, no_args_is_help=True, rich_markup_mode=None, help=text("help.token"))
 
     def tokens() -> Tokens:
         file = settings().web.tokens_file

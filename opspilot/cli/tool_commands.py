@@ -6,7 +6,6 @@ is spoken when this is imported.
 """
 
 import asyncio
-import difflib
 import json as jsonlib
 import sys
 import time
@@ -17,11 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from opspilot.cli.jsonlines import json_line
+from opspilot.cli.misuse import Program
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.sensitive import pointers
 from opspilot.texts.folding import printable
+from opspilot.texts.guessing import guess
 from opspilot.texts.language import text
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def tool_commands(
 ) -> typer.Typer:
     """The commands, to be mounted as `tools`. `known_tools` is what the shell offers while a name is typed."""
     tool_name = typer.Argument(metavar="NAME", help=text("help.tool_name"), autocompletion=known_tools)
-    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=text("help.tools"))
+    app = typer.Typer(cls=Program, no_args_is_help=True, rich_markup_mode=None, help=text("help.tools"))
 
     def tools_show(name: Annotated[str, tool_name], *, json: AsJson = False) -> int:
         return show_tool(name, principal(), json=json)
@@ -161,9 +162,7 @@ def named(name: str, known: "Registry") -> "Tool":
     """The tool of that name. Raises `UsageError` with those that there are."""
     if name in known:
         return known[name]
-    close = difflib.get_close_matches(name, known)
-    guess = text("tools.guess", names=", ".join(close)) if close else ""
-    raise UsageError(text("refused.no_tool", tool=name, tools=", ".join(known)) + guess)
+    raise UsageError(text("refused.no_tool", tool=name, tools=", ".join(known)) + guess(name, list(known)))
 
 
 def json_object(option: str, value: str) -> dict[str, Json]:

@@ -115,7 +115,7 @@ CHINESE: dict[str, str] = {
     "refused.too_long": "问题有 {size} 字节；最多接受 {most} 字节。请把长材料放到工具能读到的地方，再就它提问。",
     "refused.answer_too_long": "一个回答最多 {most} 字节。",
     "refused.session_name": "{session} 不能作会话名：只可用字母、数字、. _ -，最多 100 个，首个须为字母或数字。",
-    "refused.no_session": "这个日志库里没有会话 {session}。`{program} sessions` 列出所有会话。",
+    "refused.no_session": "这个日志库里没有会话 {session}。{guess}`{program} sessions` 列出所有会话。",
     "refused.not_owner": "会话 {session} 属于 {owner}，只有他能在其中提问。去掉 --session 即可开始自己的会话。",
     "refused.message_id": "会话 {session} 中，消息编号 {id} 已用于另一段文字。新消息需要新的编号。",
     "refused.no_run": "会话 {session} 没有正在进行的运行。`{program} show {session}` 显示上一次是怎样结束的。",

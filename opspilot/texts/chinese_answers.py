@@ -40,6 +40,14 @@ CHINESE_ANSWERS: dict[str, str] = {
     "prompt.why": "为什么？模型会读到：",
     "prompt.edit.nothing": "没有任何改动。",
     "answer.kept": "现在没有 worker 应答。答复已保留，worker 恢复后处理。",
+    "refused.no_question": "会话 {session} 没有名为 {call} 的问题。它所问的有：{calls}。",
+    # ---- a command line that can't be meant
+    "misuse.help": "见 `{command} --help`。",
+    "misuse.missing": "缺少 {name}。",
+    "misuse.no_command": "没有命令 {name}。{guess}",
+    "misuse.no_option": "没有选项 {option}。{guess}",
+    "misuse.no_value": "{option} 需要一个值，或不接受值。",
+    "misuse.extra": "多出了这个命令不接受的内容：{extra}。含空格的文本要加引号。",
     # ---- what became of an answer
     "told.approve": "已批准；运行继续。",
     "told.reject": "已拒绝；运行继续，但不做这件事。",

@@ -141,7 +141,7 @@ ENGLISH: dict[str, str] = {
         "{session} can't be a session's name: letters, digits, '.', '_' and '-', at most 100, the first a letter or "
         "digit."
     ),
-    "refused.no_session": "There is no session {session} in this journal. `{program} sessions` lists them.",
+    "refused.no_session": "There is no session {session} in this journal.{guess} `{program} sessions` lists them.",
     "refused.not_owner": (
         "Session {session} belongs to {owner}, and only its owner may ask in it. Ask without --session to start one of "
         "your own."

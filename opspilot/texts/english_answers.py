@@ -40,6 +40,14 @@ ENGLISH_ANSWERS: dict[str, str] = {
     "prompt.why": "Why? The model reads it: ",
     "prompt.edit.nothing": "Nothing is changed.",
     "answer.kept": "No worker answers right now. The answer is kept and taken up when one is back.",
+    "refused.no_question": "Session {session} asks nothing that is called {call}. What it asks: {calls}.",
+    # ---- a command line that can't be meant
+    "misuse.help": " See `{command} --help`.",
+    "misuse.missing": "{name} is missing.",
+    "misuse.no_command": "There is no command {name}.{guess}",
+    "misuse.no_option": "There is no option {option}.{guess}",
+    "misuse.no_value": "{option} needs a value, or takes none.",
+    "misuse.extra": "This is more than the command takes: {extra}. A text of several words stands in quotes.",
     # ---- what became of an answer
     "told.approve": "Approved; the run goes on.",
     "told.reject": "Rejected; the run goes on without it.",

@@ -73,17 +73,22 @@ def validation_line(
     return "; ".join(lines)
 
 
+def complaint(error: Any) -> str:
+    """What a validation minds, as it stands behind a name: without pydantic's labels."""
+    if error["type"] == "missing":
+        return "is required"
+    said: str = error["msg"]
+    return said.removeprefix("Value error, ").removeprefix("Assertion failed, ").removeprefix("Input ")
+
+
 def _error_line(error: Any, parameters: tuple[str, ...], hidden: Collection[str], secrets: Sequence[str]) -> str:
     names = [str(part) for part in error["loc"]]
     field = public_line(".".join(names), 80, secrets)
-    if error["type"] == "missing":
-        return f"{field}: is required"
     if error["type"] == "extra_forbidden" and len(names) == 1:
         allowed = ", ".join(parameters) or "none"
         return f"{field}: is no parameter of this tool, which has {allowed}"
-    what = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ").removeprefix("Input ")
-    said = f"{field}: {public_line(what, secrets=secrets)}"
-    if names and names[0] in hidden:
+    said = f"{field}: {public_line(complaint(error), secrets=secrets)}"
+    if error["type"] == "missing" or (names and names[0] in hidden):
         return said
     # Redacted together with its name: a value that has no look of a secret may stand under a telling key.
     shown = redact({names[-1] if names else "": error["input"]})

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from opspilot.core.errors import UsageError
 from opspilot.tools.finding import find, is_tool_module
-from opspilot.tools.public import exception_line, public_line
+from opspilot.tools.public import complaint, exception_line, public_line
 from opspilot.tools.spec import NAME_PATTERN, Tool, ToolPlace
 
 __all__ = ["Registry", "build_registry"]
@@ -105,7 +105,7 @@ def _wrong_settings(where: str, error: ValidationError, config: type[BaseModel] 
     lines = []
     for item in error.errors(include_url=False, include_context=False, include_input=False):
         key = ".".join([where, *(str(part) for part in item["loc"])])
-        what = "there is no such setting" if item["type"] == "extra_forbidden" else public_line(item["msg"])
+        what = "there is no such setting" if item["type"] == "extra_forbidden" else public_line(complaint(item))
         lines.append(f"{key}: {what}")
     allowed = "" if config is None else f" Allowed are {', '.join(['use', *config.model_fields])}."
     return f"{'; '.join(lines)}.{allowed}"

@@ -194,7 +194,12 @@ def test_one_of_several_is_named_by_its_call_or_its_whole_name(desk: Desk) -> No
     assert unnamed.status == 2
     assert unnamed.err == "Say which of these with --call.\n"
     assert [line.split(" ")[0] for line in unnamed.out.split("\n") if line[:1].isdigit()] == ["1.1", "1.2", "1.3"]
-    assert desk.run("answer", session, "--call", "1.7", "--approve").status == 2
+    for action in (("--approve",), ()):
+        missing = desk.run("answer", session, "--call", "1.7", *action)
+        assert (missing.status, missing.out) == (2, "")
+        assert missing.err == (
+            f"Session {session} asks nothing that is called '1.7'. What it asks: 1.1 place, 1.2 restart, 1.3 restart.\n"
+        )
     assert desk.run("answer", session, "--call", "1.3#0").out.startswith('1.3 restart service="web"')
     (fate,) = desk.run("answer", session, "--call", "1.3#0", "--approve", "--json").events
     assert fate == {

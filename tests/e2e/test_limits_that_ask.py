@@ -25,7 +25,7 @@ def test_without_a_terminal_a_run_at_its_limit_says_how_to_let_it_go_on(desk: De
 
     assert asked.status == 4
     assert f"? A person decides: {ONE_MORE}" in asked.out
-    assert f"{ONE_MORE} Answer with: starter.py answer {session} --approve | --reject" in asked.err
+    assert f"{ONE_MORE} Answer with: starter.py answer {session} --call limit --approve | --reject" in asked.err
     assert desk.run("answer", session).out.startswith(f"limit: {ONE_MORE}\n")
     refused = desk.run("answer", session, "--set", "more=5")
     assert (refused.status, refused.err) == (2, "Not taken: This question takes an approval or a rejection.\n")
@@ -69,7 +69,7 @@ def test_the_question_about_a_limit_is_asked_in_chinese(desk: Desk) -> None:
     session = session_of(asked)
 
     assert "? 请人决定：已达到本次运行的上限。再继续 1 步吗？" in asked.out
-    assert f"再继续 1 步吗？请这样答复：starter.py answer {session} --approve | --reject" in asked.err
+    assert f"再继续 1 步吗？请这样答复：starter.py answer {session} --call limit --approve | --reject" in asked.err
     assert desk.run("answer", session, "--lang", "zh").out.startswith("limit: 已达到本次运行的上限。再继续 1 步吗？\n")
     assert desk.run("answer", session, "--reject", "--lang", "zh").status == 0
     assert "已达到本次运行 1 步的上限而停止" in desk.run("watch", session, "--lang", "zh").out
@@ -98,4 +98,4 @@ def test_what_to_do_at_a_limit_is_one_of_two_words(desk: Desk) -> None:
     ended = desk.run("ask", "--local", "--on-limit", "perhaps", "What was it?")
 
     assert ended.status == 2
-    assert "perhaps" in ended.err
+    assert ended.err == "--on-limit must be one of stop, ask. See `root ask --help`.\n"

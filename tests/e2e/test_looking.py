@@ -257,6 +257,19 @@ def test_a_chinese_locale_is_spoken_to_in_chinese_and_answers_in_it(desk: Desk) 
     assert desk.run("ask", "--local", " ", **CHINESE).err == "问题是空的。\n"
 
 
+def test_a_mistyped_name_of_a_session_is_answered_with_the_one_that_was_meant(desk: Desk) -> None:
+    desk.play(ANSWER)
+    desk.run("ask", "--local", "--session", "freeze-check", "Why?")
+
+    for command in (("watch", "--local"), ("answer",), ("cancel",), ("show",)):
+        ended = desk.run(*command, "freze-check")
+        assert ended.status == 2
+        assert ended.err == (
+            "There is no session freze-check in this journal. Did you mean freeze-check? `starter.py sessions` lists "
+            "them.\n"
+        )
+
+
 def test_lang_goes_before_the_locale(desk: Desk) -> None:
     assert desk.run("show", "nobody", "--lang", "zh").err.startswith("这个日志库里没有会话 nobody")
     assert desk.run("show", "nobody", "--lang", "en", **CHINESE).err.startswith("There is no session nobody")

@@ -37,6 +37,7 @@ SPEAKING = (
             "stack_web",
             "texts/endings",
             "texts/folding",
+            "texts/guessing",
             "texts/objections",
         )
     ),
@@ -244,7 +245,7 @@ def test_every_language_that_can_be_spoken_has_its_catalogue() -> None:
 def test_hints_name_the_program_as_it_was_called_and_values_are_never_templates() -> None:
     call_program("opspilot")
     try:
-        assert text("refused.no_session", session="{program}") == (
+        assert text("refused.no_session", session="{program}", guess="") == (
             "There is no session {program} in this journal. `opspilot sessions` lists them."
         )
     finally:

@@ -54,7 +54,7 @@ class Config(BaseModel):
     def _known_zone(cls, value: str) -> str:
         try:
             ZoneInfo(value)
-        except (OSError, ValueError) as error:
+        except (KeyError, OSError, ValueError) as error:
             raise ValueError(f"there is no time zone {value!r}; write it like UTC or Europe/Berlin") from error
         return value
 
