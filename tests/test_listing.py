@@ -91,7 +91,9 @@ def listed(journal: SqlJournal, wanted: Wanted, output: io.StringIO, *, as_json:
 
 def test_a_pipe_gets_a_line_with_tabs_for_each(journal: SqlJournal) -> None:
     lines = listed(journal, Wanted(limit=3), io.StringIO())
-    assert lines[2] == "s297\t2030-01-10T10:00:00+00:00\tanswered\t2\teve\tQuestion 297: 支付 service"
+    assert lines[2] == (
+        "s297\tchanged=2030-01-10T10:00:00+00:00\tstate=answered\tsteps=2\towner=eve\tQuestion 297: 支付 service"
+    )
 
 
 def test_json_is_one_object_a_line(journal: SqlJournal) -> None:

@@ -61,11 +61,12 @@ def printed(rows: Sequence[InterruptRow], wanted: Wanted, output: io.StringIO, *
 def test_a_pipe_gets_a_line_with_tabs_for_each_question() -> None:
     assert printed([ROW, PLAIN], Wanted(), io.StringIO()) == [
         (
-            "talk\t1.1#0\t2030-01-10T11:55:00+00:00\t2030-01-11T11:05:00+00:00\thigh\tapprover,lead\t1/2\t"
+            "talk\t1.1#0\tasked=2030-01-10T11:55:00+00:00\tdue=2030-01-11T11:05:00+00:00\trisk=high\t"
+            "roles=approver,lead\tagreed=1/2\t"
             '1.1 restart service="db": It hurts. (confirm_risky)'
         ),
         (
-            "other\t1.1#0\t2030-01-10T12:00:00+00:00\t-\tmedium\t-\t0/1\t"
+            "other\t1.1#0\tasked=2030-01-10T12:00:00+00:00\tdue=-\trisk=medium\troles=-\tagreed=0/1\t"
             '1.1 restart service="db": It hurts. (confirm_risky)'
         ),
     ]

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from opspilot.cli.jsonlines import json_line
-from opspilot.cli.listing import NARROW, WIDE, Wanted
+from opspilot.cli.listing import NARROW, WIDE, Wanted, named
 from opspilot.cli.questions import in_one_line, roles_of, time_left
 from opspilot.cli.terminal import console_on, is_live
 from opspilot.journal.queries import InterruptRow
@@ -44,13 +44,15 @@ def waiting(journal: Questions, wanted: Wanted) -> Iterator[InterruptRow]:
 
 
 def inbox_line(row: InterruptRow) -> str:
-    """Tabs between session, name, when it was asked and is due (ISO 8601), risk, roles, approvals, and the question."""
-    due = row.due.isoformat("T", "seconds") if row.due else "-"
-    roles = ",".join(row.roles) or "-"
-    agreed = f"{len(row.approvals)}/{row.quorum}"
-    asked_at = row.opened_at.isoformat("T", "seconds")
-    what = compact(in_one_line(row), QUESTION_CHARACTERS)
-    return "\t".join([row.session, row.interrupt, asked_at, due, row.risk or "-", roles, agreed, what])
+    """Session, name, the facts by name (times in ISO 8601, `-` for none), and the question, tabs between them."""
+    facts = named(
+        asked=row.opened_at.isoformat("T", "seconds"),
+        due=row.due.isoformat("T", "seconds") if row.due else "-",
+        risk=row.risk or "-",
+        roles=",".join(row.roles) or "-",
+        agreed=f"{len(row.approvals)}/{row.quorum}",
+    )
+    return "\t".join([row.session, row.interrupt, *facts, compact(in_one_line(row), QUESTION_CHARACTERS)])
 
 
 def inbox_table(rows: Sequence[InterruptRow], now: datetime, width: int) -> Table:

@@ -80,9 +80,15 @@ def state(row: SessionRow) -> str:
 
 
 def session_line(row: SessionRow) -> str:
-    """Tabs between id, time of the latest change (ISO 8601, UTC), state, steps, owner and title."""
-    title = compact(row.title, TITLE_CHARACTERS)
-    return "\t".join([row.id, row.updated_at.isoformat("T", "seconds"), state(row), str(row.steps), row.owner, title])
+    """Id, latest change (ISO 8601, UTC), state, steps, owner and title: what is between the first and last is named."""
+    changed = row.updated_at.isoformat("T", "seconds")
+    facts = named(changed=changed, state=state(row), steps=row.steps, owner=row.owner)
+    return "\t".join([row.id, *facts, compact(row.title, TITLE_CHARACTERS)])
+
+
+def named(**facts: object) -> list[str]:
+    """`state=answered`, for lines that other programs read: found by `grep` and by `cut`, in any language the same."""
+    return [f"{name}={fact}" for name, fact in facts.items()]
 
 
 def session_table(rows: Sequence[SessionRow], now: datetime, width: int) -> Table:

@@ -249,10 +249,10 @@ def test_the_inbox_has_a_line_for_each_question_of_all_sessions_what_is_due_firs
 
     lines = [line.split("\t") for line in desk.run("sessions", "--waiting", "--text", "of the inbox").out.split("\n")]
     assert [(line[0], line[1], line[4], line[5], line[6]) for line in lines[:-1]] == [
-        ("inbox-2", "1.1#0", "high", "approver", "0/2"),
-        ("inbox-1", "1.2#0", "medium", "-", "0/1"),
-        ("inbox-1", "1.3#0", "medium", "-", "0/1"),
-        ("inbox-1", "1.1#1", "medium", "-", "0/1"),
+        ("inbox-2", "1.1#0", "risk=high", "roles=approver", "agreed=0/2"),
+        ("inbox-1", "1.2#0", "risk=medium", "roles=-", "agreed=0/1"),
+        ("inbox-1", "1.3#0", "risk=medium", "roles=-", "agreed=0/1"),
+        ("inbox-1", "1.1#1", "risk=medium", "roles=-", "agreed=0/1"),
     ], "what was asked first is at the top of those without a deadline"
     rows = desk.run("sessions", "--waiting", "--json", "--text", "of the inbox", "--limit", "1").events
     assert [(row["session"], row["interrupt"], row["rule"]) for row in rows] == [("inbox-2", "1.1#0", "two-people")]

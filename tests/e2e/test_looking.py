@@ -29,7 +29,7 @@ def test_sessions_and_show_read_the_journal_without_temporal(desk: Desk) -> None
     desk.run("ask", "--local", "--session", "shown", "What was it\nreally?")
 
     line = next(line for line in desk.run("sessions", **NOWHERE).out.split("\n") if line.startswith("shown\t"))
-    assert line.split("\t")[2:] == ["answered", "2", "dana", "What was it really?"]
+    assert line.split("\t")[2:] == ["state=answered", "steps=2", "owner=dana", "What was it really?"]
     row = next(row for row in desk.run("sessions", "--json", **NOWHERE).events if row["id"] == "shown")
     assert row["owner"] == "dana"
     shown = desk.run("show", "shown", **NOWHERE)
