@@ -91,6 +91,10 @@ CHINESE_WEB: dict[str, str] = {
     "web.proxy.twice": "这个请求中 {header} 出现了不止一次，或内容过长。",
     "web.proxy.no_text": "标头 {header} 不是文本。",
     "web.oidc.silent": "用于登录的服务器没有回应。请稍后再试。",
+    "web.oidc.unverified": (
+        "用于登录的服务器没有说明 {email} 已经过验证，因此不能用它确认你是谁。请在那里验证这个地址；"
+        "如果那台服务器从不说明，本服务器的管理者须改用其他 claim（web.oidc.user_claim）。"
+    ),
     "web.oidc.claim": "用于登录的服务器没有说明你是谁（claim {claim}）。",
     "web.may_not.look": "你已登录，但在这里没有角色。请向管理这台服务器的人要一个。",
     "web.may_not.ask": "你可以查看，但不能提问：那需要角色 operator。",

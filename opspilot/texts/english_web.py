@@ -101,6 +101,11 @@ ENGLISH_WEB: dict[str, str] = {
     "web.proxy.twice": "This request has {header} more than once, or too much of it.",
     "web.proxy.no_text": "The header {header} is no text.",
     "web.oidc.silent": "The server that people sign in with does not answer. Try again later.",
+    "web.oidc.unverified": (
+        "The server that people sign in with does not say that {email} is verified, so it can't tell who you are here. "
+        "Have the address verified there; where that server never says so, whoever runs this one has to name people by "
+        "another claim (web.oidc.user_claim)."
+    ),
     "web.oidc.claim": "The server that people sign in with does not say who you are (claim {claim}).",
     "web.may_not.look": "You are signed in, but have no role here. Ask whoever runs this server for one.",
     "web.may_not.ask": "You may look on, but not ask: that takes the role operator.",

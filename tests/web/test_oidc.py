@@ -27,12 +27,33 @@ ANN = oidc_provider_mock.User(
     sub="248289761001",
     claims={"name": "Ann", "email": "ann@ops.test", "email_verified": True, "groups": ["sre", "other"]},
 )
-EVE = oidc_provider_mock.User(sub="666", claims={"email": "ann@ops.test", "email_verified": False, "groups": "sre"})
+PRETENDERS = {
+    f"eve-{number}": {"email": "ann@ops.test", "groups": "sre", **said}
+    for number, said in enumerate(
+        [
+            {"email_verified": False},
+            {},
+            {"email_verified": "false"},
+            {"email_verified": "true"},
+            {"email_verified": 1},
+            {"email_verified": None},
+            {"email_verified": [True]},
+            {"verified_email": True},
+        ]
+    )
+}
+PRETENDING = [oidc_provider_mock.User(sub=sub, claims=claims) for sub, claims in PRETENDERS.items()]
+NAMELESS: dict[str, Any] = {
+    "none": None, "empty": "", "number": 7, "list": ["ann"], "long": "x" * 201, "bidi": "ann\u202e", "nul": "ann\0",
+}  # fmt: skip
+NOBODIES = [oidc_provider_mock.User(sub=sub, claims={"nick": nick}) for sub, nick in NAMELESS.items()]
 
 
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[str]:
-    with oidc_provider_mock.run_server_in_thread(user_claims=[ANN, EVE], require_nonce=True) as server:
+    with oidc_provider_mock.run_server_in_thread(
+        user_claims=[ANN, *PRETENDING, *NOBODIES], require_nonce=True
+    ) as server:
         yield f"http://localhost:{server.server_port}"
 
 
@@ -107,13 +128,28 @@ async def test_who_is_refused_there_is_told_so_here(stand: Stand) -> None:
     assert (page.status_code, "Signing in did not work." in page.text) == (403, True)
 
 
-async def test_an_address_that_nobody_has_verified_names_nobody(temporal: Client, tmp_path: Path, issuer: str) -> None:
+async def test_an_address_counts_when_the_provider_says_true_and_else_names_nobody(
+    temporal: Client, tmp_path: Path, issuer: str
+) -> None:
     async with Stand(temporal, tmp_path, web=settings(issuer, user_claim="email")) as stand:
-        eve, ann = await stand.anybody(), await stand.anybody()
-        unproven = await eve.get(await sign_in(await leave(eve), sub=EVE.sub))
-        assert (unproven.status_code, (await eve.get("/api/me")).status_code) == (403, 401)
+        for sub in PRETENDERS:
+            eve = await stand.anybody(Accept="text/html")
+            page = await eve.get(await sign_in(await leave(eve), sub=sub))
+            assert (page.status_code, "opspilot-session" in page.headers["set-cookie"]) == (403, False), sub
+            assert "does not say that ann@ops.test is verified" in page.text
+            assert "web.oidc.user_claim" in page.text
+            assert (await eve.get("/api/me")).status_code == 401
+        ann = await stand.anybody()
         await ann.get(await sign_in(await leave(ann), sub=ANN.sub))
         assert (await ann.get("/api/me")).json()["id"] == "ann@ops.test"
+
+
+async def test_what_is_no_name_names_nobody(temporal: Client, tmp_path: Path, issuer: str) -> None:
+    async with Stand(temporal, tmp_path, web=settings(issuer, user_claim="nick")) as stand:
+        for sub in NAMELESS:
+            browser = await stand.anybody()
+            assert (await browser.get(await sign_in(await leave(browser), sub=sub))).status_code == 403, sub
+            assert (await browser.get("/api/me")).status_code == 401
 
 
 async def test_a_claim_that_is_not_there_names_nobody(temporal: Client, tmp_path: Path, issuer: str) -> None:
@@ -135,8 +171,11 @@ async def test_one_leads_nowhere_else_after_signing_in(stand: Stand) -> None:
     assert 'content="0;url=/"' in page.text
 
 
-async def test_guessing_at_codes_is_slowed_down(stand: Stand) -> None:
-    browser = await stand.anybody()
+async def test_guessing_at_codes_is_slowed_down_and_keeps_nobody_out_who_comes_with_a_right_one(stand: Stand) -> None:
+    browser = await stand.anybody(Origin=URL)
     for number in range(MOST):
         assert (await browser.get(f"/sign-in/callback?code={number}&state=x")).status_code == 403
     assert (await browser.get("/sign-in/callback?code=x&state=x")).status_code == 429
+    back = await sign_in(await leave(browser), sub=ANN.sub)
+    assert (await browser.get(back)).status_code == 200
+    assert (await browser.get("/api/me")).json()["id"] == ANN.sub

@@ -81,7 +81,6 @@ class Oidc:
 
         @router.get("/sign-in", name="sign_in")
         async def leave(request: Request, next: str = "/") -> Response:
-            self._attempts.check(request)
             request.session["next"] = own_path(next)
             try:
                 to_provider: Response = await self._provider.authorize_redirect(request, self._callback)
@@ -91,11 +90,12 @@ class Oidc:
 
         @router.get(CALLBACK)
         async def come_back(request: Request) -> Response:
-            self._attempts.check(request)
             wanted = own_path(str(request.session.get("next", "/")))
             try:
                 token = await self._provider.authorize_access_token(request)
             except (AuthlibBaseError, JoseError) as error:
+                # Whoever comes with a right one is let in, however often others have tried behind the same address.
+                self._attempts.check(request)
                 self._attempts.failed(request)
                 log.warning("signing in failed", why=type(error).__name__, error=getattr(error, "error", ""))
                 return plain_page(
@@ -116,9 +116,11 @@ class Oidc:
 
     def _principal(self, claims: Mapping[str, Any]) -> Principal:
         id_ = claims.get(self._oidc.user_claim)
-        unproven = self._oidc.user_claim == "email" and claims.get("email_verified") is False
-        if not isinstance(id_, str) or not 0 < len(id_) <= MOST_CHARACTERS or unproven:
+        if not isinstance(id_, str) or not 0 < len(id_) <= MOST_CHARACTERS or not id_.isprintable():
             raise Refused(403, "no_name", text("web.oidc.claim", claim=self._oidc.user_claim))
+        # Many providers let people write any address into their profile, and say only here whether it is theirs.
+        if self._oidc.user_claim == "email" and claims.get("email_verified") is not True:
+            raise Refused(403, "not_verified", text("web.oidc.unverified", email=id_))
         groups = claims.get(self._oidc.groups_claim) or []
         listed = [groups] if isinstance(groups, str) else groups if isinstance(groups, list) else []
         name = str(claims.get(self._oidc.name_claim) or id_)[:MOST_CHARACTERS]
