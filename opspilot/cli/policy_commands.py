@@ -13,6 +13,7 @@ import typer
 from opspilot.cli.jsonlines import json_line
 from opspilot.cli.misuse import Program
 from opspilot.cli.tool_commands import AsJson, MakeCommand, configured, json_object, named
+from opspilot.core.calls import Gate
 from opspilot.core.interrupts import Principal
 from opspilot.texts.folding import printable
 from opspilot.texts.language import text
@@ -28,19 +29,29 @@ def policy_commands(
     def policy_test(
         tool: Annotated[str, tool_name],
         *,
-        args: Annotated[str, typer.Option(metavar="JSON", help=text("help.args"))] = "{}",
+        args: Annotated[str | None, typer.Option(metavar="JSON", help=text("help.policy_args"))] = None,
         user_role: Annotated[list[str], typer.Option(metavar="ROLE", help=text("help.user_role"))] = [],  # noqa: B006 typer's way
         json: AsJson = False,
     ) -> int:
-        from opspilot.cli.policy_words import explained
-        from opspilot.tools.policy_trial import try_call
+        from opspilot.cli.policy_words import explained, overview
+        from opspilot.tools.policy_trial import courses, try_call
 
         who = principal()
         who = replace(who, roles=tuple(user_role)) if user_role else who
-        arguments = json_object("--args", args)
+        arguments = json_object("--args", args or "{}")
         registry, runtime, policy = configured()
-        trial = try_call(named(tool, registry), arguments, who, runtime, policy)
-        typer.echo(json_line(trial.as_json()) if json else printable("\n".join(explained(trial))))
+        declared = named(tool, registry)
+        trial = try_call(declared, arguments, who, runtime, policy)
+        # Whoever may not call it at all may not, whatever the arguments.
+        if args is not None or (trial.verdict.gate is Gate.DENY and not trial.position):
+            typer.echo(json_line(trial.as_json()) if json else printable("\n".join(explained(trial))))
+            return 0
+        ways = courses(declared, who, policy)
+        if json:
+            about = {"tool": tool, "effect": declared.effect.value, "requester": {"id": who.id, "roles": who.roles}}
+            typer.echo(json_line(about | {"courses": [asdict(way) for way in ways]}))
+        else:
+            typer.echo(printable("\n".join(overview(declared, who, ways, len(policy.rules)))))
         return 0
 
     command(policy_test, app, "test")

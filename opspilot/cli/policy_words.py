@@ -3,15 +3,18 @@
 import json as jsonlib
 from collections.abc import Iterator, Sequence
 
-from opspilot.core.calls import Gate
+from opspilot.core.calls import Effect, Gate
+from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.policy_check import Fault, Finding
 from opspilot.core.policy_reading import Condition, Unmet
 from opspilot.core.terms import Rung, RungKind, Terms
+from opspilot.texts.endings import question_told
 from opspilot.texts.folding import arguments_line
 from opspilot.texts.guessing import guess
 from opspilot.texts.language import text
-from opspilot.tools.policy_trial import Trial
+from opspilot.tools.policy_trial import Course, Trial
+from opspilot.tools.spec import Tool
 
 MOST_LISTED = 5
 """How many tools a finding names."""
@@ -19,30 +22,63 @@ MOST_LISTED = 5
 
 def explained(trial: Trial) -> Iterator[str]:
     """A call, the verdict on it, who would be asked and until when, and why earlier rules do not decide."""
-    verdict, who = trial.verdict, trial.requester
+    verdict = trial.verdict
     yield f"{trial.tool} {arguments_line(trial.arguments)}".rstrip()
-    roles = ", ".join(who.roles) or text("policy.no_roles")
-    yield "  " + text("policy.asked_for", effect=text(f"tools.{verdict.effect.value}"), who=who.id, roles=roles)
-    yield ""
-    if trial.position:
-        by = text("policy.by_rule", position=trial.position, rules=trial.rules, name=verdict.rule)
-    elif verdict.code is None:
-        by = text("policy.by_none", name=verdict.rule)
+    yield from _asked_for(verdict.effect, trial.requester)
+    if trial.position or verdict.code is None:
+        by = _rule(trial.position, trial.rules, verdict.rule)
     else:
         by = text("policy.by_itself", name=verdict.rule)
-    yield text(f"policy.{verdict.gate.value}", by=by)
-    if verdict.message:
-        yield "  " + verdict.message
-    if verdict.gate is Gate.CONFIRM:
-        yield from ("  " + line for line in _terms(verdict.terms))
-    elif verdict.gate is Gate.RUN and verdict.terms != Terms():
-        yield text("policy.asks_itself")
-        yield from ("  " + line for line in _terms(verdict.terms))
+    yield from _ruled(verdict.gate, by, verdict.message, verdict.terms)
     if trial.passed:
         yield ""
         yield text("policy.passed")
         for rule in trial.passed:
             yield f"  {rule.position} {rule.rule}: {'; '.join(_unmet(rule.unmet))}"
+
+
+def overview(tool: Tool, requester: Principal, ways: Sequence[Course], rules: int) -> Iterator[str]:
+    """What becomes of calls of a tool, and what that depends on. `rules` is how many there are in all."""
+    yield tool.name
+    yield from _asked_for(tool.effect, requester)
+    if len(ways) == 1:
+        yield text("policy.whatever")
+        by = _rule(ways[0].position, rules, ways[0].rule)
+        yield from _ruled(ways[0].gate, by, ways[0].reason, ways[0].terms)
+        return
+    yield text("policy.depends")
+    for way in ways:
+        when = text("policy.and").join(
+            text("policy.where", path=path, wanted=_values(*values)) for path, values in way.arguments.items()
+        )
+        what = text(f"policy.course.{way.gate.value}")
+        by = _rule(way.position, rules, way.rule)
+        yield "  " + text("policy.course", when=when or text("policy.otherwise"), what=what, by=by)
+    yield text("policy.with_args", tool=tool.name)
+
+
+def _asked_for(effect: Effect, who: Principal) -> Iterator[str]:
+    roles = ", ".join(who.roles) or text("policy.no_roles")
+    yield "  " + text("policy.asked_for", effect=text(f"tools.{effect.value}"), who=who.id, roles=roles)
+    yield ""
+
+
+def _rule(position: int, rules: int, name: str) -> str:
+    """Which of the rules it is, or that none of them speaks of it."""
+    if not position:
+        return text("policy.by_none", name=name)
+    return text("policy.by_rule", position=position, rules=rules, name=name)
+
+
+def _ruled(gate: Gate, by: str, message: str, terms: Terms) -> Iterator[str]:
+    yield text(f"policy.{gate.value}", by=by)
+    if message:
+        yield "  " + question_told(message)
+    if gate is Gate.CONFIRM:
+        yield from ("  " + line for line in _terms(terms))
+    elif gate is Gate.RUN and terms != Terms():
+        yield text("policy.asks_itself")
+        yield from ("  " + line for line in _terms(terms))
 
 
 def _terms(terms: Terms) -> Iterator[str]:

@@ -18,6 +18,16 @@ ENGLISH_POLICY: dict[str, str] = {
     "policy.by_none": "no rule matches ({name})",
     "policy.by_itself": "no rule is asked ({name})",
     "policy.asks_itself": "Should the tool itself ask a person:",
+    "policy.whatever": "Whatever its arguments are:",
+    "policy.depends": "What becomes of a call depends on its arguments. The first of these that fits decides:",
+    "policy.course": "{when}: {what}; {by}",
+    "policy.course.run": "it runs",
+    "policy.course.confirm": "it waits until people agree",
+    "policy.course.deny": "it does not run",
+    "policy.where": "{path} is {wanted}",
+    "policy.and": " and ",
+    "policy.otherwise": "otherwise",
+    "policy.with_args": "For one call, with who would be asked: {program} policy test {tool} --args JSON",
     "policy.anybody": "anybody may agree who may answer at all",
     "policy.role": "people with the role {role} may agree",
     "policy.quorum": "{quorum} different people have to",
@@ -53,5 +63,6 @@ ENGLISH_POLICY: dict[str, str] = {
     "help.policy_check": (
         "Find rules that can never decide, and names that stand for nothing. Exit status: 1 when there is something."
     ),
+    "help.policy_args": "The arguments of one call, as a JSON object. Without: what depends on them.",
     "help.user_role": "As asked for by somebody with this role, and no other than are given here.",
 }

@@ -1,15 +1,16 @@
-"""What the policy makes of one call, found without running it: the verdict as in a run, and the way to it."""
+"""What the policy makes of one call, or of all calls of a tool, found without running any: as in a run."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
-from opspilot.core.calls import Verdict
+from opspilot.core.calls import Gate, Verdict
 from opspilot.core.interrupts import Principal
 from opspilot.core.messages import Json
 from opspilot.core.policy import Policy
 from opspilot.core.policy_reading import PassedOver, passed_over
 from opspilot.core.ports import Tools
 from opspilot.core.sensitive import mask, pointers
+from opspilot.core.terms import Terms
 from opspilot.redaction import redact
 from opspilot.tools.spec import Tool
 
@@ -43,6 +44,34 @@ class Trial:
             "terms": asdict(self.verdict.terms),
             "passed": [asdict(rule) for rule in self.passed],
         }
+
+
+@dataclass(frozen=True)
+class Course:
+    """What becomes of the calls with such arguments that no course before it takes; without any, of all the rest.
+
+    `position` is that of the rule among all, counted from 1; 0: no rule speaks of them. `reason` is the rule's own.
+    """
+
+    position: int
+    rule: str
+    gate: Gate
+    reason: str
+    terms: Terms
+    arguments: Mapping[str, tuple[Json, ...]]
+
+
+def courses(tool: Tool, requester: Principal, policy: Policy) -> tuple[Course, ...]:
+    """What the calls of a tool may come to when this person asks for them, the last of them whatever the arguments."""
+    found: list[Course] = []
+    for position, rule in enumerate(policy.rules, start=1):
+        if not replace(rule, arguments={}).matches(tool.name, tool.effect, {}, requester):
+            continue
+        found.append(Course(position, rule.name, rule.verdict, rule.reason, rule.terms, rule.arguments))
+        if not rule.arguments:
+            return tuple(found)
+    rest = replace(policy, rules=()).rule_on(tool.name, tool.effect, {}, requester)
+    return (*found, Course(0, rest.rule, rest.gate, rest.reason, rest.terms, {}))
 
 
 def try_call(tool: Tool, arguments: Mapping[str, Json], requester: Principal, tools: Tools, policy: Policy) -> Trial:

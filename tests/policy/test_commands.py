@@ -114,6 +114,44 @@ def test_a_call_is_explained_with_its_defaults_its_verdict_who_is_asked_and_what
     assert run("test", "deploy", "--args", '{"service": "payment"}', rules=LADDER) == (0, EXPLAINED, "")
 
 
+DEPENDS = """\
+deploy
+  write; asked for by dana (operator)
+
+What becomes of a call depends on its arguments. The first of these that fits decides:
+  environment is "staging" and count is 1 or 2: it runs; rule 1 of 3, staging
+  otherwise: it waits until people agree; rule 3 of 3, production
+For one call, with who would be asked: root policy test deploy --args JSON
+"""
+
+
+def test_without_arguments_it_says_what_depends_on_them(run: Run) -> None:
+    status, output, _ = run("test", "deploy", rules=LADDER)
+    assert (status, output.replace("starter.py", "root")) == (0, DEPENDS)
+    shown = json.loads(run("test", "deploy", "--json", rules=LADDER)[1])
+    assert [(way["position"], way["gate"], way["arguments"]) for way in shown["courses"]] == [
+        (1, "run", {"environment": ["staging"], "count": [1, 2]}),
+        (3, "confirm", {}),
+    ]
+    assert "取决于参数" in run("test", "deploy", "--lang", "zh", rules=LADDER)[1]
+
+
+@pytest.mark.parametrize(
+    ("tool", "role", "rules", "says"),
+    [
+        ("look", "operator", RULES, "Whatever its arguments are:\nIt runs: no rule matches (unmatched-read).\n"),
+        ("deploy", "operator", "", "Whatever its arguments are:\nIt waits until people agree: no rule matches ("),
+        ("deploy", "viewer", "", "It does not run: no rule is asked (role)."),
+        ("look", "operator", '[[policy.rules]]\nname = "never"\narguments = {topic = "x"}\nverdict = "deny"\n',
+         '  topic is "x": it does not run; rule 1 of 1, never\n  otherwise: it runs; no rule matches (unmatched-read)\n'),
+    ],
+)  # fmt: skip
+def test_where_nothing_depends_on_them_it_says_so(run: Run, tool: str, role: str, rules: str, says: str) -> None:
+    status, output, _ = run("test", tool, "--user-role", role, rules=rules.replace('"90s"', '"1d"'))
+    assert status == 0
+    assert says in output
+
+
 def test_as_json_it_is_one_object(run: Run) -> None:
     status, output, _ = run("test", "deploy", "--args", '{"service": "payment"}', "--json", rules=LADDER)
     assert status == 0

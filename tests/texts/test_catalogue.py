@@ -93,6 +93,7 @@ def test_what_is_said_in_chinese_is_chinese() -> None:
         "doctor.fix",
         "doctor.temporal.fix",
         "happened",
+        "policy.course",
         "reply.comment",
         "reply.other",
         "reply.values",
