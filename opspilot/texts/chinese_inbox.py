@@ -63,6 +63,7 @@ CHINESE_INBOX: dict[str, str] = {
     "ui.inbox.pages": "翻页",
     "ui.inbox.start": "从第一个开始",
     "ui.inbox.next": "后面的问题",
+    "ui.inbox.nowhere": "待办中没有这一页，请从第一个开始。",
     "ui.inbox.none": "没有等你处理的问题。",
     "ui.inbox.none.further": "后面没有等你处理的问题了。",
     "ui.inbox.none.hint": "当智能体需要你能做的决定时，会自动出现在这里。",

@@ -63,6 +63,7 @@ ENGLISH_INBOX: dict[str, str] = {
     "ui.inbox.pages": "Pages",
     "ui.inbox.start": "From the first one",
     "ui.inbox.next": "Next questions",
+    "ui.inbox.nowhere": "There is no such page of the inbox. Begin with the first one.",
     "ui.inbox.none": "Nothing waits for you.",
     "ui.inbox.none.further": "Nothing waits further down.",
     "ui.inbox.none.hint": "When an agent needs a decision that you may take, it appears here by itself.",

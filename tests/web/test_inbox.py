@@ -295,8 +295,8 @@ def test_new_questions_come_where_they_belong_and_settled_ones_stay_to_say_so(jo
     update = inbox.since(known, journal, BEN)
     assert [each.question.session for each in update.settled] == ["b-first"]
     order = [each.question.session for each in inbox.cards]
-    before = {next_.question.session if next_ else None for _, next_ in update.added}
-    assert [each.question.session for together, _ in update.added for each in together] == [
+    before = {new.following.question.session if new.following else None for new in update.added}
+    assert [each.question.session for new in update.added for each in new.cards] == [
         session for session in order if session != "d-second"
     ]
     assert before <= {"d-second", None}

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from opspilot.web.pages import ask, endpoints, inbox, numbers, questions, results, session, sessions, steering
+from opspilot.web.pages import ask, endpoints, inbox, numbers, questions, results, session, sessions, steering, waiting
 
 PAGES: tuple[APIRouter, ...] = (
     inbox.router,
@@ -14,4 +14,5 @@ PAGES: tuple[APIRouter, ...] = (
     session.router,
     results.router,
     steering.router,
+    waiting.router,
 )

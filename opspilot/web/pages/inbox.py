@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -63,7 +63,13 @@ async def show_inbox(request: Request, who: Looker, backend: Served, view: Viewe
     inbox = await backend.read(_read, backend, who.principal, view)
     choices = await backend.read(backend.journal.inbox_choices, asked_of(who.principal))
     shown = told_of([Seen.of(each) for each in inbox.cards])
-    values = {"inbox": inbox, "choices": choices, "after": view.after, "shown": shown, "limits": ABOUT_LIMITS}
+    values: dict[str, Any] = {
+        "inbox": inbox,
+        "choices": choices,
+        "after": view.after,
+        "shown": shown,
+        "limits": ABOUT_LIMITS,
+    }
     return page(request, "inbox.html", filters=view.filters, most_counted=MOST_IN_ALL, **values)
 
 

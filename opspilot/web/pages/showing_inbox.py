@@ -5,11 +5,16 @@ So whatever somebody has typed or unfolded in one question stays while others co
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from opspilot.core.interrupts import Principal
+from opspilot.journal.inbox import InboxPlace
 from opspilot.journal.store import SqlJournal
+from opspilot.texts.language import text
 from opspilot.web.asked import Card, card
+from opspilot.web.paging import last_seen
 from opspilot.web.questions import OPEN
+from opspilot.web.refusing import Refused
 
 CLOSED = "closed"
 
@@ -31,6 +36,35 @@ class Seen:
         return cls(row.session, row.run, row.interrupt, shown.version, shown.allowed)
 
 
+def word_of(place: InboxPlace) -> str:
+    """Where a page goes on, as a word in an address."""
+    due = "" if place.due is None else place.due.isoformat()
+    return f"{due}~{place.opened_at.isoformat()}~{place.seq}~{place.session}"
+
+
+def place_in(word: str) -> InboxPlace | None:
+    """What `word_of` made a word of; None for the first page. Raises `Refused` for what it never made."""
+    if not word:
+        return None
+    due, _, rest = word.partition("~")
+    opened_at, _, rest = rest.partition("~")
+    seq, _, session = rest.partition("~")
+    try:
+        place = InboxPlace(_moment(due) if due else None, _moment(opened_at), session, last_seen(seq, -1))
+    except (ValueError, OverflowError):
+        place = None
+    if place is None or place.seq < 0:
+        raise Refused(422, "not_understood", text("ui.inbox.nowhere"))
+    return place
+
+
+def _moment(word: str) -> datetime:
+    moment = datetime.fromisoformat(word)
+    if moment.tzinfo is None:
+        raise ValueError(word)
+    return moment.astimezone(UTC)
+
+
 def told_of(seen: list[Seen]) -> str:
     """What a page shows in one word, for its next request."""
     return ",".join(f"{each.session}~{each.run}~{each.interrupt}~{each.standing}~{each.answers}" for each in seen)
@@ -43,16 +77,24 @@ def seen_in(told: str) -> list[Seen]:
 
 
 @dataclass(frozen=True)
+class Added:
+    """Neighbours that are new, and the cards on the page that they come before or, at the end, after, if any."""
+
+    cards: tuple[Card, ...]
+    following: Card | None
+    preceding: Card | None
+
+
+@dataclass(frozen=True)
 class Update:
     """`settled` can't be answered any more; of what is `changed` more is said, or others may answer it.
 
-    `added` are new, neighbours together, each time with the card that they come before, or None at the end. `known` is
-    what the page shows then.
+    `known` is what the page shows then.
     """
 
     settled: tuple[Card, ...]
     changed: tuple[Card, ...]
-    added: tuple[tuple[tuple[Card, ...], Card | None], ...]
+    added: tuple[Added, ...]
     known: list[Seen]
 
     @property
@@ -63,11 +105,21 @@ class Update:
 
 @dataclass(frozen=True)
 class Inbox:
-    """`cards` are the first of `count` questions that fit; `waiting` is how many there are whatever the filter."""
+    """`cards` are one page of `count` questions that fit; `waiting` is how many there are whatever the filter.
+
+    `next` is the word for where the next page begins, empty on the last one; `is_first`: these are the first ones.
+    """
 
     cards: tuple[Card, ...]
     count: int
     waiting: int
+    next: str = ""
+    is_first: bool = True
+
+    @property
+    def around(self) -> tuple[int, int, str]:
+        """What is said of the inbox beside its cards."""
+        return self.count, self.waiting, self.next
 
     def since(self, known: list[Seen], journal: SqlJournal, who: Principal) -> Update:
         """What has to change in a page that shows `known`."""
@@ -85,16 +137,18 @@ class Inbox:
             ],
         )
 
-    def _added(self, before: dict[tuple[str, str, str], Seen]) -> Iterator[tuple[tuple[Card, ...], Card | None]]:
+    def _added(self, before: dict[tuple[str, str, str], Seen]) -> Iterator[Added]:
         together: list[Card] = []
+        preceding: Card | None = None
         for each in self.cards:
             if (each.question.session, each.question.run, each.question.interrupt) not in before:
                 together.append(each)
-            elif together:
-                yield tuple(together), each
-                together = []
+                continue
+            if together:
+                yield Added(tuple(together), each, preceding)
+            together, preceding = [], each
         if together:
-            yield tuple(together), None
+            yield Added(tuple(together), None, preceding)
 
 
 def _found(journal: SqlJournal, seen: Seen, who: Principal) -> Card | None:

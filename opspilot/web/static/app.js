@@ -43,15 +43,18 @@ const lost = (status) => {
   show("trouble", !out);
   if (!out) return;
   show("signed-out", true);
-  document.getElementById("changes")?.remove();
+  document.querySelectorAll("#changes, #looks").forEach((part) => part.remove());
 };
 document.addEventListener("htmx:sse:error", (event) => lost(event.detail.status));
 document.addEventListener("htmx:error", () => lost());
 document.addEventListener("htmx:response:error", (event) => {
-  if (event.target.id === "changes") lost(event.detail.ctx.response.status);
+  if (["changes", "looks"].includes(event.target.id)) lost(event.detail.ctx.response.status);
 });
 for (const found of ["htmx:sse:after:connection", "htmx:after:request"]) {
-  document.addEventListener(found, () => show("trouble", false));
+  document.addEventListener(found, (event) => {
+    // That a number arrived doesn't mean that a page's own changes do.
+    if (event.target.id !== "looks" || !document.getElementById("changes")) show("trouble", false);
+  });
 }
 
 // Ages and times left go on while a page is open; until then they are as the server wrote them.
