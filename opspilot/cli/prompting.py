@@ -4,12 +4,15 @@ import asyncio
 import json
 import os
 import sys
+import termios
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
+from opspilot.core.sensitive import in_answer
 from opspilot.texts.endings import is_about_limit
 from opspilot.texts.folding import compact, printable
 from opspilot.texts.language import text
@@ -53,7 +56,7 @@ class Prompt:
             options = dict(question.get("payload") or {}).get("options")
             choices = options.get(name) if isinstance(options, Mapping) else options
             hint = f" ({', '.join(map(str, choices))})" if isinstance(choices, Sequence) and choices else ""
-            reply = await self._line(f"{name}{hint}: ")
+            reply = await self._line(f"{name}{hint}: ", hidden=is_sensitive(question, name))
             if not reply:
                 word, _, why = (await self._line(text("prompt.instead"))).partition(" ")
                 return await self._rejection(question, principal, why) if word.lower() in _NO else None
@@ -72,9 +75,10 @@ class Prompt:
                 return await self._rejection(question, principal, rest)
             try:
                 edits = word.lower() in _EDIT
-                values = (
-                    await self._edited(question) if edits and not rest else parse_values([rest if edits else reply])
-                )
+                if edits and not rest:
+                    values = await self._edited(question)
+                else:
+                    values = await self._changed(question, rest if edits else reply)
             except UsageError as error:
                 self._say(str(error))
                 continue
@@ -92,12 +96,25 @@ class Prompt:
         values: dict[str, Json] = {}
         arguments = question.get("arguments")
         for name, now in (arguments if isinstance(arguments, Mapping) else {}).items():
-            reply = await self._line(f"{printable(name)} [{compact(now, SHOWN_CHARACTERS)}]: ")
+            prompt = f"{printable(name)} [{compact(now, SHOWN_CHARACTERS)}]: "
+            reply = await self._line(prompt, hidden=is_sensitive(question, name))
             if reply and value(reply) != now and reply != compact(now, len(reply) + 1):
                 values[name] = value(reply)
         return values
 
-    async def _line(self, prompt: str) -> str:
+    async def _changed(self, question: Question, pair: str) -> dict[str, Json]:
+        """`name=value`; of a sensitive one `code=` asks, so that nobody has to type it where it can be read."""
+        values = parse_values([pair])
+        for name in [name for name, typed in values.items() if typed == "" and is_sensitive(question, name)]:
+            reply = await self._line(f"{printable(name)}: ", hidden=True)
+            return {name: value(reply)} if reply else {}
+        return values
+
+    async def _line(self, prompt: str, *, hidden: bool = False) -> str:
+        """One line; `hidden`: what is typed isn't shown."""
+        if hidden:
+            with _without_echo(self._keyboard):
+                return await self._line(text("prompt.hidden") + prompt)
         sys.stdout.write(printable(prompt))
         sys.stdout.flush()
         loop = asyncio.get_running_loop()
@@ -113,6 +130,31 @@ class Prompt:
             return (await typed).strip()
         finally:
             loop.remove_reader(self._keyboard)
+
+
+@contextmanager
+def _without_echo(keyboard: int) -> Iterator[None]:
+    """The terminal shows nothing of what is typed inside the block; the line break, which it swallows, comes behind."""
+    try:
+        before = termios.tcgetattr(keyboard)
+    except termios.error:
+        # No terminal, no echo.
+        yield
+        return
+    silent = [*before]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(keyboard, termios.TCSADRAIN, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+
+
+def is_sensitive(question: Question, name: str) -> bool:
+    """Is what is answered under this name for nobody else to see?"""
+    return bool(in_answer(question, {name: "any text"}))
 
 
 def fields(question: Question) -> list[str]:

@@ -142,8 +142,8 @@ def test_without_arguments_it_says_what_depends_on_them(run: Run) -> None:
         ("look", "operator", RULES, "Whatever its arguments are:\nIt runs: no rule matches (unmatched-read).\n"),
         ("deploy", "operator", "", "Whatever its arguments are:\nIt waits until people agree: no rule matches ("),
         ("deploy", "viewer", "", "It does not run: no rule is asked (role)."),
-        ("look", "operator", '[[policy.rules]]\nname = "never"\narguments = {topic = "x"}\nverdict = "deny"\n',
-         '  topic is "x": it does not run; rule 1 of 1, never\n  otherwise: it runs; no rule matches (unmatched-read)\n'),
+        ("look", "operator", '[[policy.rules]]\nname = "no"\narguments = {topic = "x"}\nverdict = "deny"\n',
+         '  topic is "x": it does not run; rule 1 of 1, no\n  otherwise: it runs; no rule matches (unmatched-read)\n'),
     ],
 )  # fmt: skip
 def test_where_nothing_depends_on_them_it_says_so(run: Run, tool: str, role: str, rules: str, says: str) -> None:
