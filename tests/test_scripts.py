@@ -55,6 +55,24 @@ def run(command: Path, *arguments: str, folder: Path, **environment: str) -> sub
     )
 
 
+def test_an_environment_outside_of_the_checkout_is_used_as_it_is_and_never_rewritten(
+    checkout: Path, tmp_path: Path
+) -> None:
+    stand_in(checkout, "runtime")
+    shared = tmp_path / "shared"
+    (checkout / ".venv").rename(shared)
+    (checkout / ".venv").symlink_to(shared)
+    assert run(checkout / "scripts/try", "Why?", folder=tmp_path).returncode == 0
+    (shared / "setup-runtime").write_text("of another checkout")
+
+    refused = run(checkout / "scripts/try", "Why?", folder=tmp_path)
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"{checkout / '.venv'} is a link to {shared}, ")
+    assert f"Remove the link (rm {checkout / '.venv'})" in refused.stderr
+    assert (shared / "setup-runtime").read_text() == "of another checkout"
+
+
 def test_try_passes_its_arguments_and_the_checkouts_settings_and_says_nothing(checkout: Path, tmp_path: Path) -> None:
     stand_in(checkout, "runtime")
     done = run(checkout / "scripts/try", "two words", "--json", folder=tmp_path)
