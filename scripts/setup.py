@@ -25,7 +25,7 @@ def main(kind: str) -> int:
     if not VENV.resolve().is_relative_to(ROOT):
         say(
             f"{VENV} is a link to {VENV.resolve()}, which is not as this checkout wants it and may be somebody else's. "
-            f"It is left as it is. Remove the link (rm {VENV}), and there will be an environment of this checkout's own."
+            f"It is left as it is. Remove the link (rm {VENV}), and this checkout gets an environment of its own."
         )
         return 2
     with Path(__file__).open("rb+") as lock:  # writable, as NFS wants it for a lock; nothing is written

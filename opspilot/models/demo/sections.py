@@ -179,7 +179,9 @@ def tell_catalog(need: Need, case: Case, sheet: Sheet) -> None:
     """What the catalogue knows, if it was asked for or is all that was found."""
     useful = [call for call in case.calls(need) if call.useful]
     asked = case.question.ideas & {Idea.OWNER, Idea.DEPENDS}
-    if not useful or (need.aside and any(f.call.useful for f in case.filed if f.need != need.id)):
+    # What was looked up for something to do belongs to the answer only when nothing came of that.
+    others = any(f.call.useful for f in case.filed if f.need != need.id) or case.calls_of(Kind.ACT)
+    if not useful or (need.aside and others):
         return
     sheet.write("catalog_heading", own={"tool": useful[0].tool})
     entities: list[Entity] = []
@@ -208,7 +210,10 @@ def _entities(entities: Sequence[Entity], asked: frozenset[Idea], case: Case, sh
         properties = [(name, values) for name, values in shown if values]
         if len(entities) == 1:
             for name, values in properties:
-                sheet.write("field", own={"name": name, "value": values})
+                lines = [line for value in entity.fields[name] for line in value.split("\n") if line.strip()]
+                several = len(lines) > len(entity.fields[name])
+                sheet.write("field", own={"name": name, "value": "" if several else values})
+                sheet.quote([short(line, _QUOTE_CHARACTERS) for line in lines[:_PASSAGE_LINES]] if several else ())
         elif properties:
             colon, comma = ("：", "；") if sheet.chinese else (": ", "; ")
             text = comma.join(f"{name}{colon}{values}" for name, values in properties)
@@ -250,7 +255,11 @@ def tell_other(need: Need, case: Case, sheet: Sheet) -> None:
 def tell_everything(call: Done, case: Case, sheet: Sheet) -> None:
     """All that a result holds, within bounds."""
     findings = call.findings
-    for name, value in [total for total in findings.totals.items() if total[1]][:_FIELDS]:
+    # Of one thing alone each property has its line anyway.
+    told = telling_fields(findings.entities[0], frozenset(), case)[0] if len(findings.entities) == 1 else []
+    for name, value in [(name, value) for name, value in findings.totals.items() if value and name not in told][
+        :_FIELDS
+    ]:
         sheet.write("field", name=name, value=value)
     _entities(findings.entities, frozenset(), case, sheet)
     for row in findings.tallies[:_ROWS]:

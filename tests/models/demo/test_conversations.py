@@ -56,6 +56,20 @@ def test_an_action_that_did_not_come_about_is_reported_and_not_tried_again(code:
     assert len(done.called("reboot_unit")) == 1
     assert says in done.answer
     assert message.rpartition(" They said: ")[2] in done.answer
+    assert done.answer.startswith("**Action**"), "what was looked up on the way is no part of the answer"
+
+
+def test_what_an_action_returned_is_told_once_and_line_by_line() -> None:
+    reboot = next(tool for tool in fleet() if tool.name == "reboot_unit")
+    result = {"rebooted": "radar", "exit_status": 0, "seconds": 0.58, "output": "stopping radar\nradar is ready"}
+    others = [tool for tool in fleet() if tool.name != "reboot_unit"]
+    done = run(
+        "Reboot the radar of the vessel Borealis",
+        [*others, Toy(reboot.name, reboot.description, reboot.arguments, lambda _: result)],
+    )
+    lines = done.answer.split("\n")
+    for line in ("- exit_status: 0", "- seconds: 0.58", "> stopping radar", "> radar is ready"):
+        assert lines.count(line) == 1, done.answer
 
 
 def test_a_read_that_was_rejected_is_not_tried_in_another_way() -> None:
