@@ -65,6 +65,7 @@ CHINESE_WEB: dict[str, str] = {
     "web.not_understood": "无法理解：{what}。",
     "web.too_large": "太大了：最多接受 {most} 个字节。",
     "web.host": "这台服务器不叫 {host}。",
+    "web.moment": "必须是 UTC 公元 1 年至 9999 年之间的时刻",
     "web.cursor": "`before` 必须是上一页给出的 `next`。",
     "web.force": "`force` 需要 `only`：要调用哪个工具？",
     "web.no_session": "没有会话 {session}。",

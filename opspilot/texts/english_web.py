@@ -75,6 +75,7 @@ ENGLISH_WEB: dict[str, str] = {
     "web.not_understood": "This can't be understood: {what}.",
     "web.too_large": "This is too large: at most {most} bytes are taken.",
     "web.host": "This server does not go by the name {host}.",
+    "web.moment": "must be a moment between the years 1 and 9999, by UTC",
     "web.cursor": "`before` must be what the page before gave as `next`.",
     "web.force": "`force` needs `only`: which tool is to be called?",
     "web.no_session": "There is no session {session}.",

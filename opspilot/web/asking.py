@@ -14,6 +14,7 @@ from opspilot.core.contract import Mode
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Principal
 from opspilot.core.limits import Limits, OnLimit
+from opspilot.refusals import check_session
 from opspilot.texts.language import text
 from opspilot.web.answering import FIT_FOR_ID
 from opspilot.web.backend import Backend
@@ -60,6 +61,8 @@ async def ask(backend: Backend, who: Principal, body: AskBody) -> Asked:
 
     Raises `Refused` (403) for another's session, `UsageError` for what can't be asked, `Unreachable`.
     """
+    if body.session:
+        check_session(body.session)
     session = body.session or (_session_of(who, body.id) if body.id else new_session())
     there = await backend.read(backend.journal.session, session)
     if there is not None and not may_steer(who, there.owner):

@@ -1,12 +1,13 @@
 """Where a page of sessions, or a story that was cut off, goes on: as a word in an address or a header."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, TypeAlias
 
 from fastapi import Query
 
 from opspilot.journal.queries import SessionRow
 from opspilot.texts.language import text
+from opspilot.web.ranges import by_utc
 from opspilot.web.refusing import Refused
 
 MOST_DIGITS = 18
@@ -32,10 +33,6 @@ def cursor(before: str) -> tuple[datetime, str] | None:
         return None
     moment, _, id_ = before.partition("~")
     try:
-        at = datetime.fromisoformat(moment)
-        known = at.tzinfo is not None and at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        known = False
-    if not known:
-        raise Refused(422, "not_understood", text("web.cursor"))
-    return known, id_
+        return by_utc(datetime.fromisoformat(moment)), id_
+    except ValueError:
+        raise Refused(422, "not_understood", text("web.cursor")) from None

@@ -19,6 +19,8 @@ MOST_BODY_BYTES = 1024 * 1024
 """A question may have 256 KiB; as JSON with every character escaped it is still smaller than this."""
 MOST_CONVERSATION_BYTES = 16 * 1024 * 1024
 """Of a request that repeats the whole conversation, as that protocol wants it."""
+MOST_DIGITS = 18
+"""Of a length that somebody declares: one with more is too large, and may be no number to Python any more."""
 REPEATING = frozenset({"/agui"})
 
 POLICY = (
@@ -69,6 +71,7 @@ class Protection:
 
         try:
             self._check_host(scope)
+            _check_address(scope)
             await self._app(scope, _bounded(scope, receive), protected_send)
         except Exception as error:
             if not isinstance(error, Refused):
@@ -86,10 +89,16 @@ class Protection:
             raise Refused(421, "host", text("web.host", host=repr(host[:200])))
 
 
+def _check_address(scope: Scope) -> None:
+    """Nothing here has a NUL in its name, and some databases fail when they are asked for it."""
+    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+        raise Refused(422, "not_understood", text("web.not_understood", what="%00"))
+
+
 def _bounded(scope: Scope, receive: Receive) -> Receive:
     most = MOST_CONVERSATION_BYTES if scope["path"] in REPEATING else MOST_BODY_BYTES
     declared = Headers(scope=scope).get("content-length", "")
-    if declared.isdecimal() and int(declared) > most:
+    if declared.isdecimal() and (len(declared) > MOST_DIGITS or int(declared) > most):
         raise _too_large(most)
     read = 0
 

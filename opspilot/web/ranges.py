@@ -1,12 +1,39 @@
-"""Ranges of time as people choose them: whole days by UTC, the last one included. Knows no request and no page."""
+"""Moments and ranges of time as people and programs give them. Knows no request and no page.
+
+People choose whole days by UTC, the last one included. A moment has its own zone, and there are some that only that
+zone's calendar has: by UTC they would be before the year 1, or after 9999. Nothing happened then.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator
+from pydantic_core import PydanticCustomError
 
+from opspilot.texts.language import text
+
+
+def by_utc(moment: datetime) -> datetime:
+    """The same moment in UTC. Raises `ValueError` when it has no zone or UTC's calendar doesn't have it."""
+    if moment.tzinfo is None:
+        raise ValueError(moment)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(moment) from None
+
+
+def _bounded(moment: datetime) -> datetime:
+    try:
+        return by_utc(moment)
+    except ValueError:
+        raise PydanticCustomError("moment", text("web.moment")) from None
+
+
+Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_bounded)]
+"""A moment with its zone, such as `2026-11-30T12:00:00Z`, by UTC from then on."""
 Day: TypeAlias = Annotated[date | None, BeforeValidator(lambda given: given or None)]
 """A day in a form, such as `2026-11-30`; empty: none was chosen."""
 

@@ -27,20 +27,13 @@ ANN = oidc_provider_mock.User(
     sub="248289761001",
     claims={"name": "Ann", "email": "ann@ops.test", "email_verified": True, "groups": ["sre", "other"]},
 )
+UNVERIFIED: list[dict[str, Any]] = [
+    {},
+    {"verified_email": True},
+    *({"email_verified": said} for said in (False, "false", "true", "True", 1, None, [True])),
+]
 PRETENDERS = {
-    f"eve-{number}": {"email": "ann@ops.test", "groups": "sre", **said}
-    for number, said in enumerate(
-        [
-            {"email_verified": False},
-            {},
-            {"email_verified": "false"},
-            {"email_verified": "true"},
-            {"email_verified": 1},
-            {"email_verified": None},
-            {"email_verified": [True]},
-            {"verified_email": True},
-        ]
-    )
+    f"eve-{number}": {"email": "ann@ops.test", "groups": "sre", **said} for number, said in enumerate(UNVERIFIED)
 }
 PRETENDING = [oidc_provider_mock.User(sub=sub, claims=claims) for sub, claims in PRETENDERS.items()]
 NAMELESS: dict[str, Any] = {

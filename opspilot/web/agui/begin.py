@@ -11,7 +11,7 @@ from opspilot.texts.language import text
 from opspilot.web import answering, asking
 from opspilot.web.agui.answers import given, named
 from opspilot.web.agui.telling import OURS
-from opspilot.web.answering import Given
+from opspilot.web.answering import FIT_FOR_ID, Given
 from opspilot.web.api.sessions import session_of
 from opspilot.web.asked import card
 from opspilot.web.asking import AskBody
@@ -72,6 +72,8 @@ def _said(wanted: RunAgentInput) -> UserMessage | None:
 
 
 async def _recorded_at(backend: Backend, session: str, message_id: str) -> int | None:
+    if not FIT_FOR_ID.fullmatch(message_id):
+        return None
     key = message_key(message_id)
     found = await backend.read(backend.journal.find, session, [key])
     return found[key].seq if key in found else None

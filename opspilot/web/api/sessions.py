@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from opspilot.core.contract import Status
 from opspilot.core.limits import StopReason
@@ -18,6 +18,7 @@ from opspilot.web.asking import AskBody
 from opspilot.web.backend import Backend, Served
 from opspilot.web.paging import After, cursor, cursor_after
 from opspilot.web.people.guard import Asker, Looker
+from opspilot.web.ranges import Moment
 from opspilot.web.refusing import Problem, Refused
 
 router = APIRouter(tags=["sessions"])
@@ -75,8 +76,8 @@ async def list_sessions(  # noqa: PLR0913 each a part of the query
     stop_reason: StopReason | None = None,
     owner: str | None = None,
     contains: Annotated[str | None, Query(alias="text", max_length=200)] = None,
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
+    since: Moment | None = None,
+    until: Moment | None = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
     before: str = "",
 ) -> Listed:
