@@ -14,6 +14,8 @@ from opspilot.core.signatures import KEY_BYTES
 from opspilot.texts.language import text
 
 OWNER_ONLY = 0o600
+WEB_KEY = "web.key"
+"""In the state folder: what a web server signs sessions with where there is no approval key."""
 
 
 def load_key(path: Path) -> bytes:

@@ -1,6 +1,7 @@
 """Looks at everything that a run needs and says what is there, what is missing, and what to do about it.
 
-With `repair` it does what it can itself: folders, the index of documents, search attributes. Starts no process.
+With `repair` it does what it can itself: folders and who can read them, the index of documents, search attributes.
+Starts no process.
 """
 
 import asyncio
@@ -12,6 +13,9 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from opspilot import stack, stack_web
+from opspilot.access.key_file import WEB_KEY
+from opspilot.access.privacy import is_open, make_private
+from opspilot.approval_key import FILE_NAME as APPROVAL_KEY
 from opspilot.channels import build_webhook
 from opspilot.cli.jsonlines import json_line
 from opspilot.client import OpsPilot
@@ -56,6 +60,8 @@ async def examine(
     for name, model in {"": settings.model, **settings.models}.items():
         yield _model(f"model {name}".strip(), model)
     yield _state_folder(settings, repair=repair)
+    for finding in _privacy(settings, repair=repair):
+        yield finding
     journal = _journal(settings)
     yield journal if isinstance(journal, Finding) else Finding("journal", True, text("doctor.journal", id=journal.id))
     for finding in await asyncio.to_thread(lambda: list(_tools(settings, repair=repair))):
@@ -112,18 +118,49 @@ def _state_folder(settings: Settings, *, repair: bool) -> Finding:
     folder = settings.state_dir
     if repair:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            why = text("doctor.state.failed", folder=folder, why=error.strerror)
-            return Finding("state", ok=False, text=why, fix=text("doctor.state.elsewhere"))
+            settings.make_state_dir()
+        except OpsPilotError as error:
+            return Finding("state", ok=False, text=str(error), fix=text("doctor.state.elsewhere"))
     if folder.is_dir():
         return Finding("state", ok=True, text=str(folder))
     return Finding("state", ok=False, text=text("doctor.state.none", folder=folder), fix=text("doctor.fix"))
 
 
-def _journal(settings: Settings) -> SqlJournal | Finding:
+def _privacy(settings: Settings, *, repair: bool) -> Iterator[Finding]:
+    """Whether anybody else on this machine can read what was said and seen, or a key; nothing of what isn't there."""
+    journal, key_file = _journal_file(settings), settings.approvals.key_file
+    inside = [settings.state_dir / name for name in (APPROVAL_KEY, WEB_KEY, "temporal.db", "stack.json")]
+    elsewhere = [settings.web.tokens_file, key_file, journal]
+    beside = [journal.with_name(f"{journal.name}-{end}") for end in ("wal", "shm")] if journal else []
+    files = [settings.state_dir, *inside, *filter(None, elsewhere), *beside]
+    if not any(path.exists() for path in files):
+        return
+    open_ = list(dict.fromkeys(filter(is_open, files)))
+    listed = ", ".join(map(str, open_))
+    if not open_:
+        yield Finding("private", ok=True, text=text("access.private"))
+    elif not repair:
+        yield Finding("private", ok=False, text=text("access.open", paths=listed), fix=text("doctor.fix"))
+    else:
+        try:
+            for path in open_:
+                make_private(path)
+        except OSError as error:
+            why = text("access.not_closed", path=error.filename, why=error.strerror)
+            yield Finding("private", ok=False, text=why, fix=text("access.chmod", path=error.filename))
+        else:
+            yield Finding("private", ok=True, text=text("access.closed", paths=listed))
+
+
+def _journal_file(settings: Settings) -> Path | None:
+    """None: it is in a database server."""
     path = settings.journal.removeprefix("sqlite:///")
-    if path != settings.journal and not Path(path).parent.is_dir():
+    return Path(path) if path != settings.journal else None
+
+
+def _journal(settings: Settings) -> SqlJournal | Finding:
+    path = _journal_file(settings)
+    if path is not None and not path.parent.is_dir():
         return Finding("journal", ok=False, text=text("doctor.journal.none", path=path), fix=text("doctor.fix"))
     try:
         return SqlJournal(settings.journal)

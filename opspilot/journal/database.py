@@ -4,11 +4,12 @@ Knows how SQLite wants to be treated; the rest of the journal doesn't. Knows not
 older journal.
 """
 
+import os
 import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, update
@@ -85,6 +86,7 @@ class Database:
         while True:
             try:
                 if self._engine.dialect.name == "sqlite":
+                    _make_private(self._engine.url)
                     _write_ahead(self._engine)
                 with self._writing, self._engine.connect() as plain:
                     connection = plain.execution_options(sqlite_begin="BEGIN IMMEDIATE")
@@ -150,6 +152,16 @@ def _sqlite_engine(url: URL) -> Engine:
             connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _make_private(url: URL) -> None:
+    # What SQLite creates anybody may read; files beside it get the mode of the one that is there. An empty file is an
+    # empty database.
+    path = str(url.database)
+    if path.startswith("file:"):
+        return
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _write_ahead(engine: Engine) -> None:

@@ -204,7 +204,6 @@ CHINESE: dict[str, str] = {
     "doctor.model.at": "，位于 {where}",
     "doctor.model.fix": "要用真正的模型，请设置 OPENAI_API_KEY；自己的服务器则设置 model.base_url。",
     "doctor.state.none": "还没有文件夹 {folder}",
-    "doctor.state.failed": "无法创建 {folder}：{why}",
     "doctor.state.elsewhere": "请在 OPSPILOT_STATE_DIR 中指定另一个文件夹。",
     "doctor.journal": "可读，id 为 {id}",
     "doctor.journal.none": "{path} 所在的文件夹还不存在",

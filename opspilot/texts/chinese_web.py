@@ -30,6 +30,11 @@ CHINESE_WEB: dict[str, str] = {
     "access.tokens.locked": "另一个命令正在修改 {path} 中的令牌。请再试一次。",
     "access.tokens.taken": "{name} 已有令牌。请先删除它：{program} token remove {name}",
     "access.tokens.unknown": "{name} 没有令牌。`{program} token list` 列出有令牌的人。",
+    "access.private": "状态目录、日志库和密钥只有其所有者能读",
+    "access.open": "这台机器上的其他人可以访问 {paths}",
+    "access.closed": "现在只有其所有者能访问：{paths}",
+    "access.not_closed": "这台机器上的其他人可以访问 {path}，且无法更改：{why}",
+    "access.chmod": "请以其所有者的身份执行：chmod go-rwx {path}",
     "access.link.unmade": "无法在 {folder} 中生成登录链接：{why}。",
     # ---- the command line, as far as it is about the web server
     "token.made": "{name} 的令牌。只显示这一次，不会保存在任何地方：",

@@ -236,7 +236,6 @@ ENGLISH: dict[str, str] = {
     "doctor.model.at": " at {where}",
     "doctor.model.fix": "For a real model set OPENAI_API_KEY, or model.base_url for a server of your own.",
     "doctor.state.none": "there is no folder {folder} yet",
-    "doctor.state.failed": "{folder} can't be made: {why}",
     "doctor.state.elsewhere": "Name another folder in OPSPILOT_STATE_DIR.",
     "doctor.journal": "readable, id {id}",
     "doctor.journal.none": "there is no folder for {path} yet",

@@ -39,6 +39,11 @@ ENGLISH_WEB: dict[str, str] = {
     "access.tokens.locked": "Another command is changing the tokens in {path}. Try again.",
     "access.tokens.taken": "{name} has a token already. Remove it first: {program} token remove {name}",
     "access.tokens.unknown": "{name} has no token. `{program} token list` names those who have.",
+    "access.private": "the state folder, the journal and the keys are their owner's alone",
+    "access.open": "others on this machine may get at {paths}",
+    "access.closed": "now their owner's alone: {paths}",
+    "access.not_closed": "others on this machine may get at {path}, and it can't be changed: {why}",
+    "access.chmod": "As its owner: chmod go-rwx {path}",
     "access.link.unmade": "A link that signs in can't be made in {folder}: {why}.",
     # ---- the command line, as far as it is about the web server
     "token.made": "The token of {name}. It is shown this once, and kept nowhere:",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from opspilot.access.key_file import load_or_make_key
+from opspilot.access.key_file import WEB_KEY, load_or_make_key
 from opspilot.access.tokens import Tokens
 from opspilot.sections.web import WebSettings
 from opspilot.web.people.attempts import Attempts
@@ -14,8 +14,6 @@ from opspilot.web.people.proxy import Proxy
 from opspilot.web.people.sessions import Sessions, SignOuts
 from opspilot.web.people.token import ByToken
 from opspilot.web.people.visitors import Way
-
-KEY_FILE = "web.key"
 
 
 def people(
@@ -35,7 +33,7 @@ def people(
     """
     assert web.tokens_file is not None
     tokens, attempts = Tokens(web.tokens_file), Attempts()
-    key = approval_key or load_or_make_key(state / KEY_FILE)
+    key = approval_key or load_or_make_key(state / WEB_KEY)
     secure = web.url.startswith("https://")
     sessions = Sessions(key, web.session_minutes * 60, sign_outs, name=_cookie(web.url, port), secure=secure)
 
