@@ -13,6 +13,7 @@ from sqlalchemy import create_engine, inspect, text
 from opspilot.core.budget import Spent
 from opspilot.core.errors import JournalError
 from opspilot.core.ports import Draft, Leftovers
+from opspilot.journal import upgrading
 from opspilot.journal.store import SqlJournal
 from tests.journal.builders import ANN, NOON, answered, at, message
 from tests.journal.recompute import Began, recompute
@@ -64,6 +65,20 @@ def test_its_identity_and_what_only_the_beginning_of_a_run_knew_are_kept(upgrade
     assert [(row.run, row.started_at) for row in upgraded.runs("shop")] == [("r1", NOON), ("r2", at(100))]
     assert upgraded.drafts("waits") == (Draft("w1", 2, 1, "Half a"),)
     assert upgraded.overflow("shop", "ref1", 0, 6) == ("a long", 11)
+
+
+def test_how_far_it_is_is_said_now_and_then(
+    old: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(upgrading, "TOLD_EVERY", 10)
+    SqlJournal(f"sqlite:///{old}").close()
+    with sqlite3.connect(old) as raw:
+        (count,) = raw.execute("SELECT count(*) FROM entries").fetchone()
+    raw.close()
+    assert caplog.messages == [
+        f"The journal is being upgraded: {done} of {count} entries." for done in range(10, count + 1, 10)
+    ]
+    assert len(caplog.messages) > 1
 
 
 BEGAN = {
