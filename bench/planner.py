@@ -62,8 +62,9 @@ from opspilot.core.interrupts import Principal  # noqa: E402
 from opspilot.core.messages import AssistantMessage, Message, ModelRequest, ToolMessage, UserMessage  # noqa: E402
 from opspilot.core.ports import CallContext, Journal  # noqa: E402
 from opspilot.models.demo import DemoModel  # noqa: E402
+from opspilot.standing_tools import READ_MORE  # noqa: E402
 from opspilot.tools.builtin import read_more  # noqa: E402
-from opspilot.tools.registry import READ_MORE, Registry  # noqa: E402
+from opspilot.tools.registry import Registry  # noqa: E402
 from opspilot.tools.runtime import ToolRuntime  # noqa: E402
 from opspilot.tools.spec import ToolPlace  # noqa: E402
 

@@ -146,7 +146,8 @@ def call_tool(
 def configured() -> "tuple[Registry, ToolRuntime, Policy]":
     """Tools, their runtime and the policy, as a worker of these settings has them; but what is cut can't be read on."""
     from opspilot.settings import load_settings
-    from opspilot.tools.registry import READ_MORE, build_registry
+    from opspilot.standing_tools import READ_MORE
+    from opspilot.tools.registry import build_registry
     from opspilot.tools.runtime import ToolRuntime
     from opspilot.tools.spec import ToolPlace
 

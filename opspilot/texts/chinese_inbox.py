@@ -21,7 +21,7 @@ CHINESE_INBOX: dict[str, str] = {
     "ui.reminded": "已提醒",
     "ui.escalated": "也已询问角色 {role}",
     "ui.comment": "备注",
-    "ui.comment.hint": "可不填。拒绝后智能体会读到。",
+    "ui.comment.hint": "可不填；拒绝后智能体会读到",
     "ui.comment.limit": "可不填",
     "ui.approve": "批准",
     "ui.reject": "拒绝",

@@ -12,17 +12,12 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from opspilot.core.errors import UsageError
+from opspilot.standing_tools import ASK_HUMAN, READ_MORE
 from opspilot.tools.finding import find, is_tool_module
 from opspilot.tools.public import complaint, exception_line, public_line
 from opspilot.tools.spec import NAME_PATTERN, Tool, ToolPlace
 
 __all__ = ["Registry", "build_registry"]
-
-ASK_HUMAN = "ask_human"
-"""The built-in that every registry has: what only a person knows must not be guessed."""
-
-READ_MORE = "read_more"
-"""The built-in that every registry with a journal has: without it a trimmed result could not be read."""
 
 
 class Registry(Mapping[str, Tool]):

@@ -28,6 +28,7 @@ from opspilot.model_settings import DEMO
 from opspilot.redaction import redact
 from opspilot.sections.web import LOOPBACK
 from opspilot.settings import Settings, load_settings
+from opspilot.standing_tools import with_standing
 from opspilot.temporal import connect
 from opspilot.texts.language import text
 from opspilot.web.app import create_app
@@ -109,7 +110,7 @@ def _backend(settings: Settings, temporal: Client, journal: SqlJournal, ghosts: 
         task_queue=settings.temporal.task_queue,
         key=key,
         limits=settings.limits.as_limits(),
-        tools=tuple(settings.tools),
+        tools=with_standing(settings.tools),
         models=tuple(dict.fromkeys(names)),
         console=settings.web.console,
     )

@@ -82,6 +82,11 @@ class Card:
         return AnswerAction.PROVIDE in self.answers
 
     @property
+    def is_for_you(self) -> bool:
+        """Whether it waits for them."""
+        return is_for(self.who, self.question)
+
+    @property
     def sentence(self) -> str:
         """What is asked, in a sentence."""
         return asked(asdict(self.question))
@@ -122,7 +127,7 @@ class Card:
     @property
     def standing(self) -> str:
         """Whom an open question waits for, as the one who looks is told."""
-        if self.may_approve or (self.may_provide and not self.confirms):
+        if self.is_for_you:
             return text("ui.waits.you")
         roles = " / ".join(self.question.roles or (APPROVER,))
         if self.who.id in [approval.by for approval in self.question.approvals]:
@@ -140,6 +145,13 @@ class Card:
         row = self.question
         how = [row.state, len(row.approvals), list(row.roles), str(row.reminded_at), str(row.escalated_at)]
         return digest(how)[:8]
+
+
+def is_for(who: Principal, question: InterruptRow) -> bool:
+    """Whether they can move it on. Who asked may turn down what others decide, but isn't waited for."""
+    answers = answers_of(who, question)
+    fills_in = AnswerAction.PROVIDE in answers and question.kind != InterruptType.CONFIRM_RISKY
+    return AnswerAction.APPROVE in answers or fills_in
 
 
 def card(question: InterruptRow, who: Principal, said: str = "") -> Card:

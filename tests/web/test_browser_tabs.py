@@ -13,7 +13,7 @@ from opspilot.journal.store import SqlJournal
 from opspilot.web.pages import inbox
 from tests.web.browsing import Look
 from tests.web.conftest import NewPage
-from tests.web.seeds import WRITE, Pen, seed
+from tests.web.seeds import ANN, WRITE, Pen, seed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -110,6 +110,38 @@ async def test_how_many_questions_wait_is_up_to_date_on_every_page_that_one_look
     await page.evaluate(f"window.away = false; {TURN}")
     await expect(count).to_be_hidden()
     assert asked == [f"{look.url}/waiting"] * 2
+
+
+async def test_a_page_that_is_older_than_its_sessions_first_question_gets_its_name(
+    look: Look, new_page: NewPage
+) -> None:
+    pen = Pen(look.journal, "later")
+    look.journal.begin_run("later", pen.run, pen.at, ANN)
+    page = await look.visit(new_page, "vic", "viewer", path="/sessions/later")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("later")
+    pen.ask("Why is it slow?")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Why is it slow?")
+    await expect(page).to_have_title("Why is it slow? · OpsPilot")
+
+
+async def test_one_colour_says_what_waits_for_whoever_looks(look: Look, new_page: NewPage) -> None:
+    seed(look.journal)
+    colours = set()
+    for who, roles, path in (
+        ("cleo", ["approver"], "/"),
+        ("clea", ["approver"], "/sessions"),
+        ("cleb", ["approver"], "/sessions/restart-payment"),
+    ):
+        page = await look.visit(new_page, who, *roles, path=path)
+        every = page.locator(".badge", has_text="waiting for you")
+        await expect(every.first).to_be_visible()
+        colours |= set(await every.evaluate_all("all => all.map(each => getComputedStyle(each).backgroundColor)"))
+    assert len(colours) == 1
+    ann = await look.visit(new_page, "ann", "operator", path="/sessions/restart-payment")
+    others = ann.locator(".badge", has_text="waiting for the role approver")
+    shown = await others.evaluate_all("all => all.map(each => getComputedStyle(each).backgroundColor)")
+    assert len(shown) == 3
+    assert not colours & set(shown)
 
 
 async def test_more_tabs_than_a_browser_has_connections_can_be_open(look: Look, new_page: NewPage) -> None:

@@ -137,8 +137,11 @@ async def test_without_prices_it_says_so_and_in_chinese_it_speaks_chinese(stand:
     stand.desk.journal.append("s", run, [reply(run, 1, tokens=(10, 5), when=NOW)])
     client = await stand.program("ann", "viewer")
     html = await shown(client)
-    assert "Nobody has said what tokens cost" in html
+    assert "Without prices in the settings nobody knows what tokens cost." in html
+    (cost,) = re.findall(r'<figure class="figure" aria-labelledby="cost-what">.*?</figure>', html, re.DOTALL)
+    assert "<svg" not in cost
+    assert "As a table" not in cost
     assert "Nothing was called." in html
     chinese = await client.get("/numbers", headers={**HTML, "Accept-Language": "zh-CN,zh;q=0.9"})
-    assert "还没有设置 token 的价格" in chinese.text
+    assert "不知道 token 的费用" in chinese.text
     assert '<html lang="zh">' in chinese.text

@@ -70,6 +70,8 @@ def test_it_serves_what_the_journal_holds_and_leaves_when_it_is_told_to_with_a_s
             csrf = browser.get("/api/me").json()["csrf"]
             asked = browser.post("/api/sessions", json={"text": "Hello?"}, headers={"X-CSRF-Token": csrf})
             assert (asked.status_code, asked.json()["code"]) == (503, "unreachable")
+            page = browser.get("/ask").text
+            assert all(f'<span class="mono">{name}</span>' in page for name in ("ask_human", "read_more"))
             evil = browser.get("/api/me", headers={"Host": "evil.test"})
             assert evil.status_code == 421
             with browser.stream("GET", "/api/sessions/talk/events") as stream:

@@ -20,7 +20,7 @@ from tests.web.stand import Stand
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 BEGAN = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FOR_YOU = '<span class="badge warn">waiting for you</span>'
+FOR_YOU = '<span class="badge yours">waiting for you</span>'
 LINK = re.compile(r'<a href="/sessions/([^"?]+)">([^<]*)</a>')
 
 

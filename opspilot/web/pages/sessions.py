@@ -10,16 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from opspilot.core.contract import Status
-from opspilot.core.interrupts import AnswerAction, InterruptType, Principal
+from opspilot.core.interrupts import Principal
 from opspilot.core.limits import StopReason
 from opspilot.journal.inbox import InboxFilter
 from opspilot.journal.queries import InterruptRow, SessionFilter, SessionRow
 from opspilot.journal.store import SqlJournal
 from opspilot.redaction import redact
+from opspilot.web.asked import is_for
 from opspilot.web.backend import Served
 from opspilot.web.paging import cursor, cursor_after
 from opspilot.web.people.guard import Looker
-from opspilot.web.people.rights import APPROVER, answers_of
+from opspilot.web.people.rights import APPROVER
 from opspilot.web.ranges import Day, Range
 from opspilot.web.rendering import page
 
@@ -121,15 +122,8 @@ def _find(journal: SqlJournal, who: Principal, wanted: SessionFilter, before: st
 
 def _line(row: SessionRow, asked: list[InterruptRow], who: Principal) -> Line:
     roles = {role for question in asked for role in question.roles or (APPROVER,)}
-    for_you = any(_is_for(who, question) for question in asked)
+    for_you = any(is_for(who, question) for question in asked)
     return Line(replace(row, title=redact(row.title)), for_you, tuple(sorted(roles)))
-
-
-def _is_for(who: Principal, question: InterruptRow) -> bool:
-    """Whether they can move it on. Who asked may turn down what others decide, but isn't waited for."""
-    answers = answers_of(who, question)
-    fills_in = AnswerAction.PROVIDE in answers and question.kind != InterruptType.CONFIRM_RISKY
-    return AnswerAction.APPROVE in answers or fills_in
 
 
 def _address(fields: Mapping[str, str]) -> str:

@@ -20,12 +20,14 @@ NOTHING = "–"
 class Series:
     """Something that changes from one stretch of days to the next: `name` as a key of texts, its picture, its rows.
 
-    A row is a stretch of days in words, what it came to, and the sessions that began in it.
+    A row is a stretch of days in words, what it came to, and the sessions that began in it. Where there is nothing to
+    see, nothing is drawn.
     """
 
     name: str
     picture: Columns
     rows: tuple[tuple[str, str, str], ...]
+    is_drawn: bool
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def _series(
         for (period, value), (_, found) in zip(reversed(values), reversed(sums), strict=True)
         if found
     )
-    return Series(name, picture, rows)
+    return Series(name, picture, rows, any(value for _, value in values))
 
 
 def _mean_steps(found: Sequence[DayFigures]) -> float | None:

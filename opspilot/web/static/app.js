@@ -29,6 +29,9 @@ document.addEventListener("focusin", (event) => {
 });
 document.addEventListener("htmx:after:swap", () => {
   localise();
+  // A session gets its name with its first question, which may come later than the page.
+  const title = document.getElementById("title");
+  if (title) document.title = `${title.textContent.trim()} · OpsPilot`;
   if (document.activeElement !== document.body) return;
   const there = had.map((id) => document.getElementById(id)).find((each) => each && each.id !== "content");
   if (!there) return;

@@ -12,6 +12,8 @@ from opspilot.web.showing import legible
 
 SHOWN_CHARACTERS = 6_000
 """A longer result is cut, and read on in stretches."""
+REST_CHARACTERS = 1_000
+"""Not for so little more."""
 STRETCH_CHARACTERS = 20_000
 
 
@@ -39,7 +41,7 @@ def shown(result: Mapping[str, Json]) -> Shown:
         # What was kept is paged by its own characters, which redaction may have changed in the excerpt.
         return Shown(text=trimmed.excerpt, total=trimmed.total, rest=trimmed.offset)
     whole = legible(data)
-    if len(whole) > SHOWN_CHARACTERS:
+    if len(whole) > SHOWN_CHARACTERS + REST_CHARACTERS:
         return Shown(text=whole[:SHOWN_CHARACTERS], total=len(whole), rest=SHOWN_CHARACTERS)
     if isinstance(data, Mapping) and data:
         return Shown(values=data)
