@@ -73,12 +73,12 @@ class Prompt:
                 return make_answer(question, principal, AnswerAction.APPROVE, comment=rest.strip())
             if word.lower() in _NO:
                 return await self._rejection(question, principal, rest)
+            pair = rest if word.lower() in _EDIT else reply
+            if pair and "=" not in pair:
+                self._say(text("prompt.unclear", typed=repr(pair)))
+                continue
             try:
-                edits = word.lower() in _EDIT
-                if edits and not rest:
-                    values = await self._edited(question)
-                else:
-                    values = await self._changed(question, rest if edits else reply)
+                values = await self._changed(question, pair) if pair else await self._edited(question)
             except UsageError as error:
                 self._say(str(error))
                 continue

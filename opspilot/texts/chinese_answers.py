@@ -38,6 +38,7 @@ CHINESE_ANSWERS: dict[str, str] = {
     "prompt.limit": "批准，或拒绝 [原因]：",
     "prompt.instead": "拒绝 [原因]，或按回车暂不决定：",
     "prompt.why": "为什么？模型会读到：",
+    "prompt.unclear": "{typed} 不在其中。",
     "prompt.hidden": "（输入时不显示）",
     "prompt.edit.nothing": "没有任何改动。",
     "answer.kept": "现在没有 worker 应答。答复已保留，worker 恢复后处理。",

@@ -38,6 +38,7 @@ ENGLISH_ANSWERS: dict[str, str] = {
     "prompt.limit": "approve, or reject [why]: ",
     "prompt.instead": "reject [why], or Enter to leave it open: ",
     "prompt.why": "Why? The model reads it: ",
+    "prompt.unclear": "{typed} is none of these.",
     "prompt.hidden": "(not shown while you type) ",
     "prompt.edit.nothing": "Nothing is changed.",
     "answer.kept": "No worker answers right now. The answer is kept and taken up when one is back.",

@@ -211,9 +211,12 @@ def _entities(entities: Sequence[Entity], asked: frozenset[Idea], case: Case, sh
         if len(entities) == 1:
             for name, values in properties:
                 lines = [line for value in entity.fields[name] for line in value.split("\n") if line.strip()]
-                several = len(lines) > len(entity.fields[name])
-                sheet.write("field", own={"name": name, "value": "" if several else values})
-                sheet.quote([short(line, _QUOTE_CHARACTERS) for line in lines[:_PASSAGE_LINES]] if several else ())
+                if len(lines) <= len(entity.fields[name]):
+                    sheet.write("field", own={"name": name, "value": values})
+                    continue
+                sheet.write("field_of_lines", own={"name": name})
+                for line in lines[:_PASSAGE_LINES]:
+                    sheet.write("field_line", value=short(line, _QUOTE_CHARACTERS))
         elif properties:
             colon, comma = ("：", "；") if sheet.chinese else (": ", "; ")
             text = comma.join(f"{name}{colon}{values}" for name, values in properties)

@@ -75,6 +75,8 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
         "row": ("- `{label}`: {count}", "- `{label}`：{count}"),
         "counted_by": ("Counted by {group}:", "按 {group} 计数："),
         "field": ("- {name}: {value}", "- {name}：{value}"),
+        "field_of_lines": ("- {name}:", "- {name}："),
+        "field_line": ("  - {value}", "  - {value}"),
         "no_field": ("- It does not say: {name}.", "- 其中没有写明：{name}。"),
         "passage": ("From `{place}`{heading}:", "来自 `{place}`{heading}："),
         "shared": (

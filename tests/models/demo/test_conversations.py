@@ -68,7 +68,7 @@ def test_what_an_action_returned_is_told_once_and_line_by_line() -> None:
         [*others, Toy(reboot.name, reboot.description, reboot.arguments, lambda _: result)],
     )
     lines = done.answer.split("\n")
-    for line in ("- exit_status: 0", "- seconds: 0.58", "> stopping radar", "> radar is ready"):
+    for line in ("- exit_status: 0", "- seconds: 0.58", "- output:", "  - stopping radar", "  - radar is ready"):
         assert lines.count(line) == 1, done.answer
 
 
