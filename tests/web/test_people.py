@@ -75,6 +75,22 @@ async def test_after_many_wrong_tokens_the_next_has_to_wait_but_nobody_keeps_the
     assert (await anybody.post("/sign-in", data={"token": token})).status_code == 303
 
 
+async def test_a_file_of_tokens_that_is_spoilt_is_the_logs_business_not_that_of_whoever_knocks(stand: Stand) -> None:
+    ann, bot, anybody = (
+        await stand.browser("ann", "viewer"),
+        await stand.program("bot", "viewer"),
+        await stand.anybody(Origin=URL),
+    )
+    stand.tokens.file.write_text("spoilt", encoding="utf-8")
+    for said in (
+        await ann.get("/api/me"),
+        await bot.get("/api/me"),
+        await anybody.post("/sign-in", data={"token": "ops_x"}),
+    ):
+        assert (said.status_code, said.json()["code"]) == (503, "tokens")
+        assert "tokens.json" not in said.text
+
+
 async def test_without_a_role_one_is_known_and_may_do_nothing(stand: Stand) -> None:
     nobody = await stand.program("new")
     assert (await nobody.get("/api/me")).json()["rights"] == []
@@ -106,7 +122,9 @@ async def test_by_https_the_cookie_is_for_this_host_alone_and_sent_by_https_alon
     assert response.headers["strict-transport-security"].startswith("max-age=")
 
 
-@pytest.mark.parametrize("wanted", ["//evil.test", "https://evil.test", "/\\evil.test", "/sign-out", "x\ny", ""])
+@pytest.mark.parametrize(
+    "wanted", ["//evil.test", "https://evil.test", "/\\evil.test", "/sign-out", "x\ny", "", f"/{'a' * 4000}"]
+)
 async def test_signing_in_leads_nowhere_else(stand: Stand, wanted: str) -> None:
     token = stand.tokens.add("ann", ("viewer",))
     response = await (await stand.anybody()).post("/sign-in", data={"token": token, "next": wanted})

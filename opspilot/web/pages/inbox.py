@@ -24,6 +24,8 @@ from opspilot.web.rendering import page, part
 
 router = APIRouter()
 
+MOST_KNOWN = 500
+"""Of what a page says that it shows: each is looked up again whenever something happens."""
 MOST_SHOWN = 30
 """On one page."""
 MOST_IN_ALL = 1000
@@ -88,7 +90,7 @@ async def changes(
     The id of an event says what the page shows after it, so that one that was cut off goes on exactly where it was.
     """
     place_in(view.after)
-    known = seen_in(last_event_id or shown)
+    known = seen_in(last_event_id or shown)[:MOST_KNOWN]
     return server_sent(request, who, _changes(request, backend, who.principal, view, known))
 
 

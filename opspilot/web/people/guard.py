@@ -41,11 +41,16 @@ class People:
         try:
             token = await asyncio.to_thread(self.tokens.find, bearer.removeprefix("Bearer ").strip())
         except UsageError as error:
-            log.warning("tokens can't be read", why=str(error))
-            raise Refused(503, "tokens", text("web.tokens")) from None
+            raise unreadable(error) from None
         if token is None:
             raise SignInNeeded(text("web.sign_in.no_token"))
         return Visitor(token.principal)
+
+
+def unreadable(error: UsageError) -> Refused:
+    """The file of tokens can't be used: why, and where it is, is nobody's business but the log's."""
+    log.warning("tokens can't be read", why=str(error))
+    return Refused(503, "tokens", text("web.tokens"))
 
 
 def people_of(request: Request) -> People:

@@ -13,10 +13,10 @@ from opspilot.texts.language import text
 from opspilot.web.own_paths import own_path
 from opspilot.web.people.attempts import Attempts
 from opspilot.web.people.forgery import check_origin
+from opspilot.web.people.guard import unreadable
 from opspilot.web.people.sessions import Sessions
 from opspilot.web.people.signing import add_sign_out, sign_in
 from opspilot.web.people.visitors import Visitor
-from opspilot.web.refusing import Refused
 from opspilot.web.rendering import page
 
 
@@ -38,8 +38,8 @@ class ByToken:
             return None
         try:
             token = await run_in_threadpool(self._tokens.by_hash, session.about["sha256"])
-        except UsageError:
-            raise Refused(503, "tokens", text("web.tokens")) from None
+        except UsageError as error:
+            raise unreadable(error) from None
         return None if token is None else Visitor(token.principal, self._sessions.csrf(session.id))
 
     def routes(self) -> APIRouter:
@@ -57,7 +57,10 @@ class ByToken:
             next: Annotated[str, Form()] = "/",
         ) -> Response:
             check_origin(request, self._public_url)
-            found = await run_in_threadpool(self._tokens.find, token.strip())
+            try:
+                found = await run_in_threadpool(self._tokens.find, token.strip())
+            except UsageError as error:
+                raise unreadable(error) from None
             if found is None:
                 # Whoever has a right one is let in, however often others have tried behind the same address.
                 self._attempts.check(request)
