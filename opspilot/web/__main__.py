@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
@@ -68,7 +69,8 @@ async def serve(settings: Settings, say: Callable[[str], None]) -> None:
             temporal = await connect(lazy=True)
             ghosts = Ghosts(temporal, journal)
             backend = _backend(settings, temporal, journal, ghosts, key)
-            app = create_app(backend, known, hosts=LOOPBACK if local and not web.url else ())
+            names = LOOPBACK | {urlsplit(web.url).hostname or web.host}
+            app = create_app(backend, known, hosts=names if local else ())
             server = Server(_configured(app))
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, server.handle_exit, number, None)
