@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from opspilot.web.forms.differences import Sign, changed, differences
@@ -263,6 +263,7 @@ VALUES = st.fixed_dictionaries({}, optional=dict.fromkeys(SCHEMA["properties"], 
 
 
 @given(VALUES)
+@example({"token": "one\rtwo\r\n", "service": "\r"})
 def test_whatever_the_arguments_are_an_untouched_form_keeps_them_exactly(current: dict[str, Any]) -> None:
     current = {"service": "s", "environment": "staging", **current}
     fields = fields_of(SCHEMA, current)

@@ -58,7 +58,7 @@ def _read(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | _Missi
     if own:
         return replace(field, raw=own), own
     shown = replace(field, raw=raw)
-    if raw == field.raw:
+    if raw == _as_sent(field.raw):
         if field.known:
             return shown, field.value
         return (replace(shown, fault=Fault.NEEDED), MISSING) if field.required else (shown, MISSING)
@@ -94,11 +94,16 @@ def _read_group(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | 
 def _is_touched(field: Field, posted: Mapping[str, str]) -> bool:
     if field.kind is Kind.GROUP:
         return any(_is_touched(inner, posted) for inner in field.fields)
-    return _typed(field, posted) != field.raw
+    return _typed(field, posted) != _as_sent(field.raw)
 
 
 def _typed(field: Field, posted: Mapping[str, str]) -> str:
-    return posted.get(field.name, "").replace("\r\n", "\n").replace("\r", "\n")
+    return _as_sent(posted.get(field.name, ""))
+
+
+def _as_sent(text: str) -> str:
+    """A browser makes one kind of line end of all."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _meant(field: Field, raw: str) -> Any:
