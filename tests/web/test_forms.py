@@ -1,6 +1,7 @@
 """Forms from JSON Schemas: what is shown, what is meant by what is typed, and what that changes."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -60,7 +61,8 @@ def typed(fields: tuple[Field, ...], **changes: str) -> dict[str, str]:
     """What a browser would send for a form in which only these inputs were changed, by their names."""
     sent: dict[str, str] = {}
     for field in fields:
-        sent |= typed(field.fields) if field.kind is Kind.GROUP else {field.name: field.raw.replace("\n", "\r\n")}
+        line_ends = re.sub("\r\n?|\n", "\r\n", field.raw)
+        sent |= typed(field.fields) if field.kind is Kind.GROUP else {field.name: line_ends}
     return sent | changes
 
 
