@@ -12,13 +12,13 @@ from rich.console import Console
 
 from opspilot.cli.inbox import inbox_table, print_inbox
 from opspilot.cli.listing import Wanted
-from opspilot.cli.questions import happening, standing, terms
+from opspilot.cli.questions import happening, in_one_line, standing, terms, what_it_shows
 from opspilot.cli.terminal import TerminalView
 from opspilot.cli.transcript import transcript
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.sensitive import MASK
 from opspilot.journal.queries import Approval, InterruptRow, SessionRow
-from opspilot.texts.language import Language, speak
+from opspilot.texts.language import Language, speak, speaking
 
 NOW = datetime(2030, 1, 10, 12, 0, tzinfo=UTC)
 
@@ -55,6 +55,26 @@ def printed(rows: Sequence[InterruptRow], wanted: Wanted, output: io.StringIO, *
     return output.getvalue().split("\n")[:-1]
 
 
+# ---------------------------------------------------------------- a question
+
+VALUES = replace(
+    ROW, kind="params_required", reason="Where?", arguments={"item": "box"},
+    payload={"fields": ["environment", "count"], "options": {"environment": ["staging", "production"]}, "note": "soon"},
+)  # fmt: skip
+RESTART = replace(ROW, reason="Restart db? Requests that it is serving may fail.")
+
+
+def test_a_question_for_values_says_what_it_needs_and_a_yes_or_no_says_nothing_of_it() -> None:
+    needed = "needs environment (staging, production), count"
+    assert what_it_shows(asdict(VALUES), "talk") == ["item = box", "note: soon", needed]
+    assert what_it_shows(asdict(ROW), "talk") == ["service = db"]
+
+
+def test_a_list_asks_in_the_readers_language() -> None:
+    with speaking(Language.CHINESE):
+        assert in_one_line(RESTART) == '1.1 restart service="db": 重启 db 吗？它正在处理的请求可能失败。'
+
+
 # ---------------------------------------------------------------- the inbox
 
 
@@ -62,12 +82,12 @@ def test_a_pipe_gets_a_line_with_tabs_for_each_question() -> None:
     assert printed([ROW, PLAIN], Wanted(), io.StringIO()) == [
         (
             "talk\t1.1#0\tasked=2030-01-10T11:55:00+00:00\tdue=2030-01-11T11:05:00+00:00\trisk=high\t"
-            "roles=approver,lead\tagreed=1/2\t"
-            '1.1 restart service="db": It hurts. (confirm_risky)'
+            "roles=approver,lead\tagreed=1/2\tkind=confirm_risky\t"
+            '1.1 restart service="db": It hurts.'
         ),
         (
-            "other\t1.1#0\tasked=2030-01-10T12:00:00+00:00\tdue=-\trisk=medium\troles=-\tagreed=0/1\t"
-            '1.1 restart service="db": It hurts. (confirm_risky)'
+            "other\t1.1#0\tasked=2030-01-10T12:00:00+00:00\tdue=-\trisk=medium\troles=-\tagreed=0/1\tkind=confirm_risky\t"
+            '1.1 restart service="db": It hurts.'
         ),
     ]
 
@@ -104,7 +124,7 @@ def test_json_is_one_question_a_line_without_secrets_and_sensitive_values() -> N
 def test_a_line_for_a_pipe_stays_one_line_whatever_it_holds() -> None:
     row = replace(ROW, reason="a\nb\tc\x1b[2J", arguments={"x": "1\n2\t3"})
     (line,) = printed([row], Wanted(), io.StringIO())
-    assert line.count("\t") == 7
+    assert line.count("\t") == 8
     assert "\x1b" not in line
 
 

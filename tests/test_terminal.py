@@ -12,8 +12,9 @@ from rich.console import Console
 
 from opspilot.cli import terminal
 from opspilot.cli.attendant import ExitStatus
+from opspilot.cli.blanks import blanks
 from opspilot.cli.jsonlines import JsonView
-from opspilot.cli.prompting import fields, make_answer, parse_values, value
+from opspilot.cli.prompting import make_answer, parse_values, value
 from opspilot.cli.terminal import TerminalView
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import UsageError
@@ -279,12 +280,15 @@ def test_values_are_pairs_and_anything_else_is_refused() -> None:
         ({"fields": ["a", "b"]}, ["a", "b"]),
         ({"fields": [{"name": "a", "label": "A"}]}, ["a"]),
         ({"fields": []}, ["answer"]),
+        ({"fields": ["a", "b"], "options": {"a": ["x", 1]}}, ["a (x, 1)", "b"]),
+        ({"fields": ["a"], "options": ["x", "y"]}, ["a (x, y)"]),
+        ({"fields": ["a"], "options": "xy"}, ["a"]),
         ({}, ["answer"]),
         (None, ["answer"]),
     ],
 )
 def test_a_question_names_its_fields_or_takes_free_text(payload: Any, names: list[str]) -> None:
-    assert fields({"payload": payload}) == names
+    assert list(map(str, blanks({"payload": payload}))) == names
 
 
 def test_an_answer_is_bound_to_what_was_shown_and_has_an_id_of_its_own() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
+from opspilot.cli.blanks import needs
 from opspilot.cli.jsonlines import json_line
 from opspilot.cli.prompting import make_answer, parse_values
 from opspilot.cli.questions import in_one_line, standing, terms
@@ -107,5 +108,5 @@ async def give(pilot: OpsPilot, question: InterruptRow, answer: Answer) -> Fate:
 
 
 def _told(question: InterruptRow, now: datetime) -> str:
-    lines = [in_one_line(question), terms(asdict(question)), standing(question, now)]
+    lines = [in_one_line(question), needs(asdict(question)), terms(asdict(question)), standing(question, now)]
     return "\n    ".join(line for line in lines if line)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Protocol
 
+from opspilot.cli.blanks import blanks
 from opspilot.cli.prompting import Prompt, Question
 from opspilot.cli.questions import call_of, headline, standing, terms, what_it_shows
 from opspilot.cli.remote import Told
@@ -21,7 +22,7 @@ from opspilot.client import OpsPilot
 from opspilot.core.contract import Status
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.errors import OpsPilotError, UsageError
-from opspilot.core.interrupts import Answer, InterruptType, Principal
+from opspilot.core.interrupts import Answer, Principal
 from opspilot.core.limits import AT_A_LIMIT, StopReason
 from opspilot.core.ports import Draft
 from opspilot.fate import Outcome
@@ -100,6 +101,7 @@ class Attendant:
         self._judged: set[str] = set()
         self._settled = asyncio.Event()
         self._written_at = time.monotonic()
+        self._seen = 0
         self._stopping = False
 
     async def attend(self, session: str, message_id: str | None, after: int, *, stoppable: bool) -> ExitStatus:
@@ -133,12 +135,12 @@ class Attendant:
                     task.exception()
 
     async def _follow(self, session: str, message_id: str | None, after: int) -> ExitStatus:
-        reason = StopReason.INTERNAL_ERROR
+        reason, self._seen = StopReason.INTERNAL_ERROR, after
         for entry in await self._pilot.show(session) if after else ():
             if entry.seq <= after:
                 self._view.recall(entry)
         async for entry in self._pilot.follow(session, message_id, after):
-            self._written_at = time.monotonic()
+            self._written_at, self._seen = time.monotonic(), entry.seq
             self._note(entry)
             self._view.show(entry)
             if entry.kind is Kind.RUN_STOPPED:
@@ -176,7 +178,8 @@ class Attendant:
             await asyncio.sleep(GLANCE_SECONDS)
             silent_seconds = time.monotonic() - self._written_at
             asking = self._open and not self._stopping and silent_seconds > QUIET_SECONDS
-            if asking and await self._waits(session):
+            # The run may be further than what was shown of it: what it has written comes first.
+            if asking and await self._waits(session) and (await self._pilot.session(session)).last_seq <= self._seen:
                 name = next((name for name in self._open if name not in self._left | self._agreed), "")
                 if self._prompt is None or not name:
                     self._view.pause()
@@ -270,11 +273,8 @@ class Attendant:
             if name in self._agreed:
                 self._say(text("attend.waits.others", what=what, session=session))
                 continue
-            action = (
-                "--approve | --reject"
-                if question.get("kind") == InterruptType.CONFIRM_RISKY
-                else "--set name=value | --reject"
-            )
+            given = [f"--set {blank.name}=VALUE" for blank in blanks(question)]
+            action = f"{' '.join(given) or '--approve'} | --reject"
             self._say(text("attend.waits", what=what, session=session, which=which, action=action))
 
     @contextmanager

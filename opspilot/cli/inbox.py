@@ -51,6 +51,7 @@ def inbox_line(row: InterruptRow) -> str:
         risk=row.risk or "-",
         roles=",".join(row.roles) or "-",
         agreed=f"{len(row.approvals)}/{row.quorum}",
+        kind=row.kind,
     )
     return "\t".join([row.session, row.interrupt, *facts, compact(in_one_line(row), QUESTION_CHARACTERS)])
 

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from opspilot.cli.blanks import blanks
 from opspilot.core.errors import UsageError
 from opspilot.core.interrupts import Answer, AnswerAction, InterruptType, Principal
 from opspilot.core.messages import Json
@@ -19,9 +20,6 @@ from opspilot.texts.language import text
 
 Question = Mapping[str, Json]
 """The data of an `interrupt.opened` entry."""
-
-FREE_TEXT = "answer"
-"""The field that a question without named fields is answered in."""
 
 LINE_BYTES = 65536
 SHOWN_CHARACTERS = 60
@@ -52,15 +50,12 @@ class Prompt:
     async def _fill_in(self, question: Question, principal: Principal) -> Answer | None:
         """A value for each field; an empty line at any of them asks what else is meant."""
         values: dict[str, Json] = {}
-        for name in fields(question):
-            options = dict(question.get("payload") or {}).get("options")
-            choices = options.get(name) if isinstance(options, Mapping) else options
-            hint = f" ({', '.join(map(str, choices))})" if isinstance(choices, Sequence) and choices else ""
-            reply = await self._line(f"{name}{hint}: ", hidden=is_sensitive(question, name))
+        for blank in blanks(question):
+            reply = await self._line(f"{blank}: ", hidden=is_sensitive(question, blank.name))
             if not reply:
                 word, _, why = (await self._line(text("prompt.instead"))).partition(" ")
                 return await self._rejection(question, principal, why) if word.lower() in _NO else None
-            values[name] = value(reply)
+            values[blank.name] = value(reply)
         return make_answer(question, principal, AnswerAction.PROVIDE, values=values)
 
     async def _confirm(self, question: Question, principal: Principal) -> Answer | None:
@@ -155,14 +150,6 @@ def _without_echo(keyboard: int) -> Iterator[None]:
 def is_sensitive(question: Question, name: str) -> bool:
     """Is what is answered under this name for nobody else to see?"""
     return bool(in_answer(question, {name: "any text"}))
-
-
-def fields(question: Question) -> list[str]:
-    """The names of what a question asks for; one of free text when it names none."""
-    named = dict(question.get("payload") or {}).get("fields")
-    if not isinstance(named, list) or not named:
-        return [FREE_TEXT]
-    return [str(field.get("name", FREE_TEXT)) if isinstance(field, Mapping) else str(field) for field in named]
 
 
 def value(typed: str) -> Json:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 
+from opspilot.cli.blanks import needs
 from opspilot.core.entries import Entry, Kind
 from opspilot.core.interrupts import InterruptType
 from opspilot.core.messages import Json
@@ -48,32 +49,36 @@ def headline(question: Mapping[str, Json]) -> str:
 
 
 def in_one_line(row: InterruptRow) -> str:
-    """`3.1 restart_service service="payment": Restarting drops open requests. (confirm_risky)`.
+    """`3.1 restart_service service="payment": Restarting drops open requests.`.
 
     Of a question about a limit `limit: The limit of this run is reached. Go on for 10 more steps?`.
     """
     if is_about_limit(question := asdict(row)):
         return f"{row.call}: {asked(question)}"
     what = f"{row.call} {row.tool} {arguments_to_approve(row.arguments, row.session)}".rstrip()
-    return f"{what}: {compact(row.reason, REASON_CHARACTERS)} ({row.kind})"
+    return f"{what}: {compact(asked(question), REASON_CHARACTERS)}"
 
 
 def what_it_shows(question: Mapping[str, Json], session: str) -> list[str]:
     """What an approval would be for: the arguments, and what else the tool shows, nothing shortened unsaid.
 
-    Of a question about a limit there is nothing to add.
+    Of a question for values, what it needs. Of a question about a limit there is nothing to add.
     """
     if is_about_limit(question):
         return []
     arguments = dict(question.get("arguments") or {}) if question.get("kind") != InterruptType.QUESTION else {}
     lines = [f"{name} = {to_approve(value, session)}" for name, value in arguments.items()]
     payload = dict(question.get("payload") or {})
-    # Tools tend to repeat the arguments in what they show; a schema is for whoever makes a form of it.
-    return lines + [
+    needed = needs(question)
+    # A schema is for whoever makes a form of it.
+    known = {"schema", *(("fields", "options") if needed else ())}
+    # Tools tend to repeat the arguments in what they show.
+    lines += [
         f"{name}: {to_approve(shown, session)}"
         for name, shown in payload.items()
-        if name != "schema" and shown != arguments.get(name)
+        if name not in known and shown != arguments.get(name)
     ]
+    return [*lines, needed] if needed else lines
 
 
 def terms(question: Mapping[str, Json]) -> str:

@@ -274,7 +274,7 @@ def test_without_a_terminal_a_waiting_run_says_how_to_answer_and_goes_on_when_it
     assert asked.status == 4
     assert f"starter.py answer {session} --approve | --reject" in asked.err
     listed = desk.run("answer", session).out.split("\n")
-    assert listed[0] == '1.1 restart service="db": Restarting db drops open requests. (confirm_risky)'
+    assert listed[0] == '1.1 restart service="db": Restarting db drops open requests.'
     assert listed[1] == "    rule unmatched-write · medium risk"
     assert listed[2].startswith("    asked by dana ")
     assert desk.run("answer", session, "--approve").out == "Approved; the run goes on.\n"
@@ -318,7 +318,7 @@ def test_at_a_terminal_a_person_is_asked_and_the_run_goes_on(desk: Desk) -> None
     with desk.at_terminal("ask", "--local", "Restart db") as person:
         assert "Restarting db drops open requests." in person.until("approve, reject [why]")
         person.type("perhaps\n")
-        person.until("is no name=value")
+        person.until("'perhaps' is none of these.")
         person.type("yes go ahead\n")
         person.until("environment (staging, production): ")
         person.type("staging\n")
