@@ -20,6 +20,7 @@ SCHEMA = {
 }
 FORM = {
     "interrupt": "1.1#1",
+    "tool": "open",
     "kind": "params_required",
     "payload": {"fields": ["queue", "code"], "schema": SCHEMA},
     "schema": SCHEMA,
@@ -30,7 +31,7 @@ CONFIRM = {
     "arguments": {"queue": "orders", "code": "[redacted:sensitive]"},
     "schema": SCHEMA,
 }
-HIDDEN = "(not shown while you type) "
+HIDDEN = " (not shown while you type): "
 
 
 @dataclass
@@ -85,23 +86,25 @@ def terminal(capsys: pytest.CaptureFixture[str]) -> Iterator[Terminal]:
 async def test_a_sensitive_field_of_a_form_is_typed_unseen_and_the_others_are_seen(terminal: Terminal) -> None:
     asking = terminal.ask(FORM)
     await terminal.type("orders", "queue: ")
-    await terminal.prompted(f"{HIDDEN}code: ")
+    await terminal.prompted(f"1.1 open: code{HIDDEN}")
     assert not terminal.echoes
-    await terminal.type("lemon tree", "code: ")
+    await terminal.type("lemon tree", HIDDEN)
     answer = await asking
 
     assert answer is not None
     assert (answer.action, answer.values) == (AnswerAction.PROVIDE, {"queue": "orders", "code": "lemon tree"})
     assert terminal.echoes
     assert terminal.screen() == "orders\r\n"
-    assert terminal.shown() == f"queue: {HIDDEN}code: \n", "the line break that nobody saw is made up for"
+    assert terminal.shown() == f"1.1 open: queue: 1.1 open: code{HIDDEN}\n", (
+        "the line break that nobody saw is made up for"
+    )
 
 
 async def test_so_it_is_when_arguments_are_edited(terminal: Terminal) -> None:
     asking = terminal.ask(CONFIRM)
     await terminal.type("edit", "leave it open: ")
     await terminal.type("", "queue [orders]: ")
-    await terminal.type("plum tree", f"{HIDDEN}code [[redacted:sensitive]]: ")
+    await terminal.type("plum tree", f"code [[redacted:sensitive]]{HIDDEN}")
     answer = await asking
 
     assert answer is not None
@@ -115,9 +118,9 @@ async def test_a_name_with_nothing_behind_it_asks_for_the_sensitive_value_unseen
 ) -> None:
     asking = terminal.ask(CONFIRM)
     await terminal.type(typed, "leave it open: ")
-    await terminal.type("", f"{HIDDEN}code: ")
+    await terminal.type("", f"code{HIDDEN}")
     await terminal.type(typed, "leave it open: ")
-    await terminal.type("plum tree", f"{HIDDEN}code: ")
+    await terminal.type("plum tree", f"code{HIDDEN}")
     answer = await asking
 
     assert answer is not None
@@ -139,7 +142,7 @@ async def test_a_question_that_is_settled_meanwhile_leaves_a_terminal_that_shows
 ) -> None:
     asking = terminal.ask(FORM)
     await terminal.type("orders", "queue: ")
-    await terminal.prompted("code: ")
+    await terminal.prompted(HIDDEN)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking

@@ -51,7 +51,7 @@ class Prompt:
         """A value for each field; an empty line at any of them asks what else is meant."""
         values: dict[str, Json] = {}
         for blank in blanks(question):
-            reply = await self._line(f"{blank}: ", hidden=is_sensitive(question, blank.name))
+            reply = await self._line(f"{_named(question)}{blank}: ", hidden=is_sensitive(question, blank.name))
             if not reply:
                 word, _, why = (await self._line(text("prompt.instead"))).partition(" ")
                 return await self._rejection(question, principal, why) if word.lower() in _NO else None
@@ -59,8 +59,9 @@ class Prompt:
         return make_answer(question, principal, AnswerAction.PROVIDE, values=values)
 
     async def _confirm(self, question: Question, principal: Principal) -> Answer | None:
+        prompt = text("prompt.limit" if is_about_limit(question) else "prompt.confirm")
         while True:
-            reply = await self._line(text("prompt.limit" if is_about_limit(question) else "prompt.confirm"))
+            reply = await self._line(_named(question) + prompt)
             if not reply:
                 return None
             word, _, rest = reply.partition(" ")
@@ -109,7 +110,7 @@ class Prompt:
         """One line; `hidden`: what is typed isn't shown."""
         if hidden:
             with _without_echo(self._keyboard):
-                return await self._line(text("prompt.hidden") + prompt)
+                return await self._line(prompt.removesuffix(": ") + text("prompt.hidden"))
         sys.stdout.write(printable(prompt))
         sys.stdout.flush()
         loop = asyncio.get_running_loop()
@@ -145,6 +146,12 @@ def _without_echo(keyboard: int) -> Iterator[None]:
         termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
         sys.stdout.write("\n")
         sys.stdout.flush()
+
+
+def _named(question: Question) -> str:
+    """`3.1 restart_service: `, since it need not be the one that was shown last; empty for the one about a limit."""
+    call = str(question["interrupt"]).partition("#")[0]
+    return "" if is_about_limit(question) else text("prompt.about", call=call, tool=question.get("tool", ""))
 
 
 def is_sensitive(question: Question, name: str) -> bool:

@@ -94,6 +94,7 @@ def test_what_is_said_in_chinese_is_chinese() -> None:
         "doctor.temporal.fix",
         "happened",
         "policy.course",
+        "prompt.about",
         "reply.comment",
         "reply.other",
         "reply.values",
