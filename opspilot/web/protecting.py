@@ -91,7 +91,9 @@ class Protection:
 
 def _check_address(scope: Scope) -> None:
     """Nothing here has a NUL in its name, and some databases fail when they are asked for it."""
-    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+    if "\0" in scope["path"]:
+        raise Refused(404, "not_found", text("web.not_found"))
+    if b"%00" in scope["query_string"]:
         raise Refused(422, "not_understood", text("web.not_understood", what="%00"))
 
 
