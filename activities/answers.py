@@ -254,6 +254,8 @@ class AnswerActivities:
             "approved": approved,
             "asks_again": again is not None,
         }
+        if answer.without:
+            data["without"] = list(answer.without)
         if places := {*in_answer(case.opened.data, arguments), *in_answer(case.opened.data, answer.values)}:
             data["sensitive"] = sorted(places)
         key = answered_key(case.run, answer.interrupt)

@@ -54,6 +54,7 @@ async def _post(url: str, token: str, session: str, answer: Answer) -> AnswerRec
         "id": answer.id,
         "action": answer.action.value,
         "values": dict(answer.values),
+        **({"without": list(answer.without)} if answer.without else {}),
         "comment": answer.comment,
         "digest": answer.digest,
     }

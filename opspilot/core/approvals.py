@@ -94,7 +94,7 @@ def judge(
 def _approved(question: OpenQuestion, answer: Answer) -> Judgement:
     if question.kind is not InterruptType.CONFIRM_RISKY:
         return Refused("This question needs values, not an approval.")
-    if any(
+    if answer.without or any(
         name not in question.arguments or question.arguments[name] != value for name, value in answer.values.items()
     ):
         return Refused("An approval is for what is shown; other values are given as an edit.")
@@ -111,16 +111,17 @@ def _approved(question: OpenQuestion, answer: Answer) -> Judgement:
 def _provided(question: OpenQuestion, answer: Answer, verdict_on: Callable[[Mapping[str, Json]], Verdict]) -> Judgement:
     if not question.tool:
         return Refused("This question takes an approval or a rejection.")
-    if not answer.values:
+    if not answer.values and not answer.without:
         return Refused("No values were given.")
     if question.kind is InterruptType.QUESTION:
         return Agreed(question.arguments, approved=False)
     confirms = question.kind is InterruptType.CONFIRM_RISKY
-    if not confirms and question.fields and (unasked := sorted(set(answer.values) - set(question.fields))):
-        return Refused(f"Nobody asked for {', '.join(unasked)}.")
+    if why := _does_not_fit(question, answer, confirms=confirms):
+        return Refused(why)
     if confirms and not _has_role(question.roles, answer.principal):
         return Refused(_needs_role(question.roles))
-    arguments = {**question.arguments, **answer.values}
+    given = {**question.arguments, **answer.values}
+    arguments = {name: value for name, value in given.items() if name not in answer.without}
     if confirms and arguments == question.arguments:
         return _approved(question, answer)
     verdict = verdict_on(arguments)
@@ -134,6 +135,13 @@ def _provided(question: OpenQuestion, answer: Answer, verdict_on: Callable[[Mapp
     if may_agree and terms.quorum == 1:
         return Agreed(arguments, approved=True)
     return AskAgain(arguments, verdict, (answer.principal.id,) if may_agree else ())
+
+
+def _does_not_fit(question: OpenQuestion, answer: Answer, *, confirms: bool) -> str:
+    if not confirms and question.fields and (unasked := sorted(set(answer.values) - set(question.fields))):
+        return f"Nobody asked for {', '.join(unasked)}."
+    shown = set(question.arguments) if confirms else set()
+    return "" if shown.issuperset(answer.without) else "Only an argument that is shown can be left out."
 
 
 def _may_not_agree(question: OpenQuestion, terms: Terms, roles: tuple[str, ...], who: Principal) -> str:

@@ -69,6 +69,7 @@ class Answer:
     """A person's reply to one interrupt, named `<call>#<round>`. `id` makes a retried delivery the same answer.
 
     `digest` binds the answer to what was shown; empty: whatever is open under that name, as local callers may say.
+    `values` are laid over the arguments that were shown, and those named in `without` are left out.
     `signature` is that of the server which authenticated the principal (`core/signatures.py`). Moments are seconds
     since the epoch: `said_at` is when it was given, by the clock of whoever sends it (0: nobody says), and `at` what
     counts, set by the run whatever the sender says.
@@ -84,6 +85,7 @@ class Answer:
     signature: str = ""
     said_at: float = 0.0
     at: float = 0.0
+    without: tuple[str, ...] = ()
 
 
 def shown_digest(run: str, interrupt: str, tool: str, arguments: Json) -> str:

@@ -40,5 +40,7 @@ def _signature(answer: Answer, key: bytes, session: str, run: str) -> str:
         dict(answer.values),
         answer.comment,
         answer.said_at,
+        # Not there for most answers, so that they are signed as they were before there was such a thing.
+        *([list(answer.without)] if answer.without else []),
     ]
     return hmac.new(key, canonical_json(said).encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()

@@ -20,6 +20,7 @@ _SAID = {
         "no_values": r"No values were given\.",
         "yes_or_no": r"This question takes an approval or a rejection\.",
         "unasked": r"Nobody asked for (?P<names>.+)\.",
+        "not_shown": r"Only an argument that is shown can be left out\.",
         "own": r"Who asked for this may not agree to it; somebody else has to\.",
         "role": r"Only people with the role (?P<roles>.+) may decide this\.",
         "no_question": r"There is no such question in this run\.",

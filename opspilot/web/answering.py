@@ -38,6 +38,7 @@ class Given:
     values: Mapping[str, Json] = field(default_factory=dict)
     comment: str = ""
     id: str = ""
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ async def give(backend: Backend, who: Principal, session: str, interrupt: str, g
         values=given.values,
         comment=given.comment,
         digest=given.digest,
+        without=given.without,
     )
     if told := await _known(backend, asked, answer, id_):
         return told

@@ -52,6 +52,11 @@ class Card:
         return f"/sessions/{quote(self.question.session, safe='')}#{where}"
 
     @property
+    def _payload(self) -> Mapping[str, Json]:
+        payload = self.question.payload
+        return payload if isinstance(payload, Mapping) else {}
+
+    @property
     def is_open(self) -> bool:
         """Whether it can still be answered."""
         return self.question.state == OPEN
@@ -101,23 +106,26 @@ class Card:
     @property
     def extras(self) -> Mapping[str, Json]:
         """What the tool shows beside the arguments, which tools tend to repeat."""
-        payload = self.question.payload
-        given = payload if isinstance(payload, Mapping) else {}
         return {
             name: value
-            for name, value in given.items()
+            for name, value in self._payload.items()
             if name not in ABOUT_THE_FORM and value != self.arguments.get(name)
         }
+
+    @property
+    def schema(self) -> Mapping[str, Json]:
+        """Of the arguments that may be changed, or of the values that are asked for."""
+        found = self.question.schema if self.confirms else self._payload.get("schema")
+        return found if isinstance(found, Mapping) else {}
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The form: of the arguments that may be changed, or of the values that are asked for."""
-        payload = self.question.payload if isinstance(self.question.payload, Mapping) else {}
         if self.confirms:
-            return fields_of(self.question.schema or {}, self.arguments)
-        named = payload.get("fields")
+            return fields_of(self.schema, self.arguments)
+        named = self._payload.get("fields")
         names = [str(name) for name in named] if isinstance(named, list) and named else [FREE_TEXT]
-        return asked_fields(names, payload.get("schema") or {}, payload.get("options"))
+        return asked_fields(names, self.schema, self._payload.get("options"))
 
     @property
     def settled(self) -> str:

@@ -100,6 +100,23 @@ async def test_two_different_people_have_to_agree_and_each_is_told_what_their_an
     assert (settled.data["by"], settled.data["method"], settled.data["approvals"]) == ("eve", "token", ["bob"])
 
 
+async def test_an_edit_may_leave_out_an_argument_and_others_see_what_it_is_then(stand: Stand, done: list[str]) -> None:
+    async with stand.desk.worker([Step(calls=[call("change", name="db", by=7)]), DONE]):
+        _, session = await asked_by(stand, "ann", "operator")
+        bob, eve = await stand.program("bob", "sre"), await stand.program("eve", "sre")
+        shown = await question(bob, session)
+        refused = (await answer(bob, shown, "provide", without=["speed"])).json()
+        assert (refused["outcome"], "Only an argument that is shown" in refused["message"]) == ("ignored", True)
+        assert (await answer(bob, shown, "provide", without=["by"])).json()["outcome"] == "asked_again"
+        again = await question(eve, session)
+        assert again["arguments"] == {"name": "db", "by": 1}
+        assert (await answer(eve, again, "approve")).json()["outcome"] == "settled"
+        await stand.desk.until(session, Kind.RUN_STOPPED)
+        page = (await eve.get(f"/sessions/{session}", headers={"Accept": "text/html"})).text
+    assert done == ["change db 1"]
+    assert "Left out: by" in page
+
+
 async def test_who_comes_second_is_told_who_decided_and_what(stand: Stand, done: list[str]) -> None:
     async with stand.desk.worker(CHANGE):
         _, session = await asked_by(stand, "ann", "operator")

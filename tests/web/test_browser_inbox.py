@@ -36,7 +36,7 @@ def tools(done: list[str]) -> list[Tool]:
         name: str, by: Annotated[int, Field(ge=1, description="How often.")] = 1, notes: str = "", safe: bool = True
     ) -> str:
         """Change something."""
-        done.append(f"change {name} {by} {safe}")
+        done.append(f"change {name} {by} {safe}{notes and f' {len(notes)}'}")
         return "changed"
 
     @tool()
@@ -149,6 +149,27 @@ async def test_arguments_are_edited_in_a_form_reviewed_as_a_diff_and_judged_agai
     assert done == ["change db 4 False"]
 
 
+async def test_an_argument_is_left_out_by_its_own_box_which_is_still_ticked_when_one_comes_back(
+    front: Front, new_page: NewPage, done: list[str]
+) -> None:
+    script = [Step(calls=[call("change", name="db", notes="Do it fast.")]), DONE]
+    async with front.desk.worker(script):
+        session = await asked(front)
+        bob = await front.visit(new_page, "bob", "sre")
+        await bob.get_by_role("button", name="Edit arguments").click()
+        await bob.get_by_label("leave it out").check()
+        await bob.get_by_role("button", name="Review the change").click()
+        diff = bob.get_by_role("table", name="What you change")
+        await expect(diff.get_by_role("row", name="notes")).to_contain_text("left out")
+        await bob.get_by_role("button", name="Go on editing").click()
+        await expect(bob.get_by_label("leave it out")).to_be_checked()
+        await bob.get_by_role("button", name="Review the change").click()
+        await bob.get_by_role("button", name="Send this change").click()
+        await expect(bob.get_by_text("Taken; the run goes on.")).to_be_visible()
+        await front.desk.until(session, Kind.RUN_STOPPED)
+    assert done == ["change db 1 True"]
+
+
 async def test_an_edit_that_is_not_allowed_is_told_with_what_was_typed_still_there(
     front: Front, new_page: NewPage, done: list[str]
 ) -> None:
@@ -158,6 +179,11 @@ async def test_an_edit_that_is_not_allowed_is_told_with_what_was_typed_still_the
         await bob.get_by_role("button", name="Edit arguments").click()
         await bob.get_by_label("by").fill("0")
         await bob.get_by_role("button", name="Review the change").click()
+        await expect(bob.get_by_text("1 is the least.")).to_be_visible()
+        await bob.get_by_label("by").fill("2")
+        await bob.get_by_role("button", name="Review the change").click()
+        # As if the form had not known what the tool knows.
+        await bob.locator("input[name=values]").evaluate("input => { input.value = '{\"by\": 0}'; }")
         await bob.get_by_role("button", name="Send this change").click()
         await expect(bob.get_by_text("Not taken:")).to_be_visible()
         await expect(bob.get_by_label("by")).to_have_value("0")

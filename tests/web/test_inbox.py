@@ -208,6 +208,8 @@ async def test_an_edit_is_shown_as_what_it_changes_before_it_is_sent(stand: Stan
     review = (await cleo.post(QUESTION, data=asked | typed | {"action": "review"})).text
     assert re.search(r"<del>.*?2.*?</del>.*?<ins>.*?1.*?</ins>", review, re.DOTALL)
     assert json.loads(unescape(fields(review)["values"])) == {"instances": 1}
+    without = await cleo.post(QUESTION, data=asked | typed | {"action": "review", "a/instances": ""})
+    assert json.loads(unescape(fields(without.text)["values"])) == {"instances": 1}
     stale = await cleo.post(QUESTION, data=asked | typed | {"action": "review", "digest": "other"})
     assert (stale.status_code, "What is asked now is not what you were shown." in stale.text) == (409, True)
 

@@ -36,6 +36,11 @@ def changed(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, 
     return {name: value for name, value in after.items() if name not in before or not _is_same(before[name], value)}
 
 
+def left_out(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[str, ...]:
+    """The arguments that are not there any more."""
+    return tuple(name for name in before if name not in after)
+
+
 def differences(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Change, ...]:
     """Each value that differs, looked up as deep as both are objects."""
     return tuple(_differences(before, after, ""))

@@ -1,38 +1,49 @@
 """From a JSON Schema and what is there now to the fields of a form.
 
-Text, numbers, yes or no, choices, lists of lines and objects of these have fields of their own; anything else is a
-field that takes JSON. Knows nothing of requests or pages.
+Text, dates, numbers, yes or no, one choice or several, lists of lines and objects of these have fields of their own;
+anything else is a field that takes JSON. Knows nothing of requests or pages.
 """
 
 import json
+import math
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from enum import StrEnum
-from typing import TypeAlias
 
 from opspilot.core.messages import Json
-
-Schema: TypeAlias = Mapping[str, Json]
+from opspilot.web.forms.schemas import MOST_OPTIONS, Schema, example, options_of, plain_of, takes_null, without_null
 
 DEEPEST = 4
 """Objects within objects beyond this depth are JSON."""
 LONG_CHARACTERS = 80
-MOST_OPTIONS = 200
+LONG_AT_MOST = 500
+"""A text that may have so many characters may have several lines."""
+MOST_BOXES = 30
+EXAMPLE_CHARACTERS = 300
+TOLD_FORMS = frozenset({"date-time", "time", "duration"})
+"""Formats that people are told how to write."""
+LONG_FORMS = frozenset({"markdown", "multiline", "textarea"})
 INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 """General categories of characters that an input would lose or not show."""
 
 
 class Kind(StrEnum):
-    """What a field takes. `lines` is a list with one item a line, `group` an object with fields of its own."""
+    """What a field takes. `lines` is a list with one item a line, `group` an object with fields of its own.
+
+    `choices` are any number of options, each once, in their order.
+    """
 
     TEXT = "text"
     LONG = "long"
+    DATE = "date"
     HIDDEN = "hidden"
     INTEGER = "integer"
     NUMBER = "number"
     YES_NO = "yes_no"
     CHOICE = "choice"
+    CHOICES = "choices"
     LINES = "lines"
     GROUP = "group"
     JSON = "json"
@@ -45,16 +56,32 @@ class Fault(StrEnum):
     NO_INTEGER = "no_integer"
     NO_NUMBER = "no_number"
     NO_CHOICE = "no_choice"
+    NO_DATE = "no_date"
     NO_JSON = "no_json"
-    STAYS = "stays"
+    TOO_LOW = "too_low"
+    NOT_ABOVE = "not_above"
+    TOO_HIGH = "too_high"
+    NOT_BELOW = "not_below"
+    NO_MULTIPLE = "no_multiple"
+    TOO_SHORT = "too_short"
+    TOO_LONG = "too_long"
+    TOO_FEW = "too_few"
+    TOO_MANY = "too_many"
+    TWICE = "twice"
+    LACKS = "lacks"
+    STRANGE = "strange"
+    OTHER_TYPE = "other_type"
+    NOT_TAKEN = "not_taken"
 
 
 @dataclass(frozen=True)
 class Field:
     """One field. `raw` is what its input holds; `value` what is there now, if `known`; `default` if `has_default`.
 
-    `options` are what may be chosen (the raw text is the number of one), with `free` beside text of one's own. `item`
-    is the kind of each line, `fields` are those of a group.
+    `options` are what may be chosen (the raw text is the number of one, or of several), with `free` beside text of
+    one's own. `item` is the kind of each line, `fields` are those of a group. `form` is the format of a text, `shape`
+    an example of what is to be typed as JSON. `gone`: it was taken away. What is wrong is a `fault`, with what it is
+    measured by and, inside of JSON, `where` it is.
     """
 
     path: tuple[str, ...]
@@ -72,8 +99,27 @@ class Field:
     least: float | None = None
     most: float | None = None
     item: Kind = Kind.TEXT
+    form: str = ""
+    shape: str = ""
     fields: tuple["Field", ...] = ()
+    gone: bool = False
     fault: Fault | None = None
+    measure: Json = None
+    where: str = ""
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether an empty input says an empty text. Within an object it says that there is none."""
+        return self.kind in {Kind.TEXT, Kind.LONG} and not self.form and len(self.path) == 1
+
+    @property
+    def may_go(self) -> bool:
+        """Whether it takes a word of its own to take it away, since an empty input says something else."""
+        if not self.known or self.value is None or self.value == "":
+            return False
+        if self.may_be_empty:
+            return not (self.required or self.nullable)
+        return self.kind in {Kind.LINES, Kind.CHOICES, Kind.GROUP} and (self.nullable or not self.required)
 
     @property
     def label(self) -> str:
@@ -88,7 +134,13 @@ class Field:
 
 def fields_of(schema: Schema, current: Mapping[str, Json]) -> tuple[Field, ...]:
     """The fields of an object's schema, and one of JSON for each value that it says nothing of."""
-    return _fields(_plain(schema, schema), current, (), schema)
+    return _fields(plain_of(schema, schema), current, (), schema)
+
+
+def taken_away(fields: Sequence[Field], names: Sequence[str]) -> tuple[Field, ...]:
+    """The fields, those of these names as if somebody had taken their values away."""
+    gone = [replace(field, gone=True) if field.may_go else replace(field, raw="") for field in fields]
+    return tuple(away if field.label in names else field for field, away in zip(fields, gone, strict=True))
 
 
 def asked_fields(names: Sequence[str], schema: Schema, options: Json) -> tuple[Field, ...]:
@@ -96,7 +148,7 @@ def asked_fields(names: Sequence[str], schema: Schema, options: Json) -> tuple[F
 
     What is offered to a question without a schema is a suggestion: text of one's own is as good.
     """
-    declared = _plain(schema, schema).get("properties", {})
+    declared = plain_of(schema, schema).get("properties", {})
     return tuple(_asked(name, declared.get(name), _offered(name, names, options), schema) for name in names)
 
 
@@ -137,7 +189,8 @@ def _fields(schema: Schema, current: Mapping[str, Json], above: tuple[str, ...],
 def _field(
     rule: Schema, path: tuple[str, ...], root: Schema, *, required: bool, known: bool = False, value: Json = None
 ) -> Field:
-    nullable, plain = _without_null(_plain(rule, root), root)
+    nullable, plain = without_null(plain_of(rule, root), root)
+    nullable = nullable or takes_null(plain, root)
     shared = {
         "about": str(rule.get("description") or plain.get("description") or ""),
         "required": required,
@@ -151,7 +204,7 @@ def _field(
         if plain.get("type") == "string" and (value is None or isinstance(value, str)):
             return Field(path, Kind.HIDDEN, raw=value or "", **shared)
         return Field(path, Kind.JSON, raw=as_json(value) if known else "", **shared)
-    options = _options(plain)
+    options = options_of(plain)
     if options:
         if known and value is not None and not any(_same(value, option) for option in options):
             options = (*options, value)
@@ -166,21 +219,51 @@ def _typed(plain: Schema, path: tuple[str, ...], root: Schema, value: Json, shar
     is_there = shared["known"] and value is not None
     match plain.get("type"):
         case "string":
-            is_long = is_there and ("\n" in value or len(value) > LONG_CHARACTERS)
-            return Field(path, Kind.LONG if is_long else Kind.TEXT, raw=value if is_there else "", **shared)
+            kind, form = _text_kind(plain, value if is_there else None), str(plain.get("format") or "")
+            raw = value if is_there else ""
+            return Field(path, kind, raw=raw, form=form if form in TOLD_FORMS else "", **shared)
         case "integer" | "number" as type_:
             raw = json.dumps(value) if is_there else ""
-            least, most = _bound(plain, "minimum"), _bound(plain, "maximum")
+            least, most = _bounds(plain, Kind(type_))
             return Field(path, Kind(type_), raw=raw, least=least, most=most, **shared)
         case "boolean":
             return Field(path, Kind.YES_NO, raw=json.dumps(value) if is_there else "", **shared)
+        case "array" if options := _boxes(plain, root):
+            numbers = [at for at, option in enumerate(options) if any(_same(option, each) for each in value or ())]
+            return Field(path, Kind.CHOICES, raw=",".join(map(str, numbers)), options=options, **shared)
         case "array" if (item := _line(plain, root)) is not None:
             raw = "\n".join(each if isinstance(each, str) else json.dumps(each) for each in value or ())
             return Field(path, Kind.LINES, raw=raw, item=item, **shared)
         case "object" if _is_group(plain, path):
             inner = value if isinstance(value, Mapping) else {}
             return Field(path, Kind.GROUP, fields=_fields(plain, inner, path, root), **shared)
-    return Field(path, Kind.JSON, raw=as_json(value) if shared["known"] else "", **shared)
+    shape = json.dumps(example(plain, root), ensure_ascii=False)
+    shape = shape if len(shape) <= EXAMPLE_CHARACTERS and plain.get("type") else ""
+    return Field(path, Kind.JSON, raw=as_json(value) if shared["known"] else "", shape=shape, **shared)
+
+
+def _text_kind(plain: Schema, value: str | None) -> Kind:
+    if plain.get("format") == "date" and (value is None or _is_date(value)):
+        return Kind.DATE
+    known = value if value is not None else str(plain.get("default") or "")
+    roomy = plain.get("format") in LONG_FORMS or (_bound(plain, "maxLength") or 0) >= LONG_AT_MOST
+    return Kind.LONG if roomy or "\n" in known or len(known) > LONG_CHARACTERS else Kind.TEXT
+
+
+def _is_date(value: str) -> bool:
+    try:
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
+
+
+def _boxes(plain: Schema, root: Schema) -> tuple[Json, ...]:
+    """The options that each item is one of, if they are few."""
+    items = plain.get("items")
+    if not isinstance(items, Mapping) or "prefixItems" in plain:
+        return ()
+    options = options_of(plain_of(items, root))
+    return options if len(options) <= MOST_BOXES else ()
 
 
 def as_json(value: Json) -> str:
@@ -189,58 +272,7 @@ def as_json(value: Json) -> str:
     return json.dumps(value, indent=2) if _has_invisible(text) else text
 
 
-# ---------------------------------------------------------------- reading schemas
-
-
-def _plain(rule: Schema, root: Schema) -> Schema:
-    """Without a reference, and with what a lone `allOf` says."""
-    for _ in range(10):
-        reference, whole = rule.get("$ref"), rule.get("allOf")
-        rest = {key: value for key, value in rule.items() if key not in {"$ref", "allOf"}}
-        if isinstance(reference, str):
-            rule = {**_referred(reference, root), **rest}
-        elif isinstance(whole, list) and len(whole) == 1 and isinstance(whole[0], Mapping):
-            rule = {**whole[0], **rest}
-        else:
-            break
-    return rule
-
-
-def _referred(reference: str, root: Schema) -> Schema:
-    found: Json = root
-    for part in reference.removeprefix("#").split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
-
-
-def _without_null(rule: Schema, root: Schema) -> tuple[bool, Schema]:
-    """Whether null is good, too, and the rule for everything else."""
-    types = rule.get("type")
-    if isinstance(types, list):
-        others = [type_ for type_ in types if type_ != "null"]
-        return "null" in types, {**rule, "type": others[0] if len(others) == 1 else others}
-    for union in ("anyOf", "oneOf"):
-        branches = rule.get(union)
-        if isinstance(branches, list):
-            others = [each for each in branches if isinstance(each, Mapping) and each.get("type") != "null"]
-            nullable = len(others) < len(branches)
-            if len(others) == 1:
-                rest = {key: value for key, value in rule.items() if key != union}
-                return nullable, {**_plain(others[0], root), **rest}
-            return nullable, {**rule, union: others}
-    return False, rule
-
-
-def _options(rule: Schema) -> tuple[Json, ...]:
-    offered = rule.get("enum")
-    if isinstance(offered, list) and 0 < len(offered) <= MOST_OPTIONS:
-        return tuple(each for each in offered if each is not None)
-    for union in ("anyOf", "oneOf"):
-        branches = rule.get(union)
-        if isinstance(branches, list) and branches and all("const" in each for each in branches):
-            return tuple(each["const"] for each in branches[:MOST_OPTIONS])
-    return ()
+# ---------------------------------------------------------------- what an input can show
 
 
 def _line(rule: Schema, root: Schema) -> Kind | None:
@@ -248,9 +280,9 @@ def _line(rule: Schema, root: Schema) -> Kind | None:
     items = rule.get("items")
     if not isinstance(items, Mapping) or "prefixItems" in rule:
         return None
-    plain = _plain(items, root)
+    plain = plain_of(items, root)
     type_ = plain.get("type")
-    if _options(plain) or type_ not in {"string", "integer", "number"}:
+    if options_of(plain) or type_ not in {"string", "integer", "number"}:
         return None
     return Kind.TEXT if type_ == "string" else Kind(type_)
 
@@ -272,6 +304,9 @@ def _fits(value: Json, rule: Schema, root: Schema) -> bool:
         case "boolean":
             return isinstance(value, bool)
         case "array":
+            if isinstance(value, list) and (options := _boxes(rule, root)):
+                places = [next((at for at, option in enumerate(options) if _same(option, each)), -1) for each in value]
+                return places == sorted(set(places)) and -1 not in places
             return isinstance(value, list) and all(_fits_line(each, _line(rule, root)) for each in value)
         case "object":
             return isinstance(value, Mapping)
@@ -294,6 +329,16 @@ def _has_invisible(text: str) -> bool:
 def _bound(rule: Schema, name: str) -> float | None:
     bound = rule.get(name)
     return bound if isinstance(bound, int | float) and not isinstance(bound, bool) else None
+
+
+def _bounds(rule: Schema, kind: Kind) -> tuple[float | None, float | None]:
+    """The least and the most that a number may be, as far as they are numbers that it may be."""
+    least, most = _bound(rule, "minimum"), _bound(rule, "maximum")
+    if kind is Kind.INTEGER:
+        above, below = _bound(rule, "exclusiveMinimum"), _bound(rule, "exclusiveMaximum")
+        least = least if above is None else max(math.floor(above) + 1, -math.inf if least is None else least)
+        most = most if below is None else min(math.ceil(below) - 1, math.inf if most is None else most)
+    return least, most
 
 
 def _same(one: Json, other: Json) -> bool:

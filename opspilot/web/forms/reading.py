@@ -15,8 +15,11 @@ from opspilot.web.forms.fields import Fault, Field, Kind
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 NUMBER = re.compile(r"[+-]?([0-9]{1,300}(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
+DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])", re.ASCII)
 OTHER = "+"
-"""Added to the name of a choice: the input for text of one's own."""
+"""Added to the name of a choice: the input for text of one's own; with a number: the box of that option."""
+GONE = "-"
+"""Added to a name: the box that takes the value away."""
 
 
 class _Missing:
@@ -51,6 +54,8 @@ def _is_faulty(field: Field) -> bool:
 
 
 def _read(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | _Missing]:
+    if field.may_go and posted.get(field.name + GONE):
+        return replace(field, gone=True), None if field.nullable else MISSING
     if field.kind is Kind.GROUP:
         return _read_group(field, posted)
     raw = _typed(field, posted)
@@ -62,7 +67,7 @@ def _read(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | _Missi
         if field.known:
             return shown, field.value
         return (replace(shown, fault=Fault.NEEDED), MISSING) if field.required else (shown, MISSING)
-    if raw.strip() == "" and field.kind is not Kind.LINES:
+    if raw.strip() == "" and field.kind not in {Kind.LINES, Kind.CHOICES}:
         return _emptied(shown)
     value = _meant(field, raw)
     return (replace(shown, fault=value), MISSING) if isinstance(value, Fault) else (shown, value)
@@ -74,14 +79,9 @@ def _emptied(field: Field) -> tuple[Field, Json | _Missing]:
         return field, None
     if field.required:
         return replace(field, fault=Fault.NEEDED), MISSING
-    if len(field.path) > 1:
-        return field, MISSING
-    if field.kind in {Kind.TEXT, Kind.LONG}:
+    if field.may_be_empty:
         return field, ""
-    if field.has_default:
-        return field, field.default
-    # The arguments that are changed are laid over those that there are, so that none can be left out.
-    return replace(field, fault=Fault.STAYS), MISSING
+    return field, field.default if field.has_default else MISSING
 
 
 def _read_group(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | _Missing]:
@@ -92,12 +92,16 @@ def _read_group(field: Field, posted: Mapping[str, str]) -> tuple[Field, Json | 
 
 
 def _is_touched(field: Field, posted: Mapping[str, str]) -> bool:
+    if field.may_go and posted.get(field.name + GONE):
+        return True
     if field.kind is Kind.GROUP:
         return any(_is_touched(inner, posted) for inner in field.fields)
     return _typed(field, posted) != _as_sent(field.raw)
 
 
 def _typed(field: Field, posted: Mapping[str, str]) -> str:
+    if field.kind is Kind.CHOICES:
+        return ",".join(str(at) for at in range(len(field.options)) if posted.get(f"{field.name}{OTHER}{at}"))
     return _as_sent(posted.get(field.name, ""))
 
 
@@ -110,6 +114,10 @@ def _meant(field: Field, raw: str) -> Any:
     match field.kind:
         case Kind.TEXT | Kind.LONG | Kind.HIDDEN:
             return raw
+        case Kind.DATE:
+            return raw.strip() if DATE.fullmatch(raw.strip()) else Fault.NO_DATE
+        case Kind.CHOICES:
+            return [field.options[int(number)] for number in raw.split(",") if number]
         case Kind.INTEGER | Kind.NUMBER:
             return _number(field.kind, raw)
         case Kind.YES_NO:

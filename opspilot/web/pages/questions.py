@@ -23,9 +23,10 @@ from opspilot.web import answering
 from opspilot.web.answering import FIT_FOR_ID, Given, Told
 from opspilot.web.asked import Card, card, question_address
 from opspilot.web.backend import Backend, Served
-from opspilot.web.forms.differences import Change, changed, differences
-from opspilot.web.forms.fields import Field, fields_of
-from opspilot.web.forms.reading import read
+from opspilot.web.forms.checking import checked
+from opspilot.web.forms.differences import Change, changed, differences, left_out
+from opspilot.web.forms.fields import Field, fields_of, taken_away
+from opspilot.web.forms.reading import Filled, read
 from opspilot.web.people.guard import Answerer, Looker
 from opspilot.web.questions import find_question
 from opspilot.web.refusing import Refused, refused_of
@@ -49,10 +50,11 @@ RECORDED = frozenset({Outcome.SETTLED, Outcome.COUNTED, Outcome.ASKED_AGAIN})
 
 @dataclass(frozen=True)
 class Review:
-    """An edit before it is sent: what it changes, and the new values as JSON."""
+    """An edit before it is sent: what it changes, the new values, and the names that are left out, both as JSON."""
 
     changes: tuple[Change, ...]
     values: str
+    without: str
 
 
 @router.get(PATH)
@@ -72,11 +74,10 @@ async def answer_question(request: Request, session: str, interrupt: str, who: A
         case "change" | "review" as step:
             return _edited(request, asked, posted, review=step == "review")
         case "edit":
-            values = _values(posted)
-            form = fields_of(asked.question.schema or {}, {**asked.arguments, **values})
-            return await _give(request, backend, asked, _given(AnswerAction.PROVIDE, posted, values), form)
+            given = _given(AnswerAction.PROVIDE, posted, _values(posted), _without(posted))
+            return await _give(request, backend, asked, given, _form_again(asked, posted))
         case "provide":
-            filled = read(asked.fields, posted)
+            filled = _checked(read(asked.fields, posted), asked.schema, {})
             if not filled.is_good:
                 return _shown(request, asked, 422, ("warn", text("ui.edit.faulty")), fields=filled.fields)
             given = _given(AnswerAction.PROVIDE, posted, filled.values)
@@ -93,17 +94,16 @@ def _edited(request: Request, asked: Card, posted: Mapping[str, str], *, review:
         return _shown(request, asked, 409 if not asked.is_open else 403)
     if posted.get("digest") != asked.question.digest:
         return _shown(request, asked, 409, ("warn", text("web.changed")))
-    schema = asked.question.schema or {}
     if not review:
-        return _shown(request, asked, fields=fields_of(schema, {**asked.arguments, **_values(posted)}))
-    filled = read(asked.fields, posted)
+        return _shown(request, asked, fields=_form_again(asked, posted))
+    filled = _checked(read(asked.fields, posted), asked.schema, asked.arguments)
     if not filled.is_good:
         return _shown(request, asked, 422, ("warn", text("ui.edit.faulty")), fields=filled.fields)
-    values = changed(asked.arguments, filled.values)
-    if not values:
+    values, without = changed(asked.arguments, filled.values), left_out(asked.arguments, filled.values)
+    if not (values or without):
         return _shown(request, asked, 200, ("info", text("ui.edit.nothing")), fields=filled.fields)
-    changes = differences(asked.arguments, {**asked.arguments, **values})
-    return _shown(request, asked, review=Review(changes, json.dumps(values)))
+    changes = differences(asked.arguments, filled.values)
+    return _shown(request, asked, review=Review(changes, json.dumps(values), json.dumps(without)))
 
 
 async def _give(
@@ -130,12 +130,25 @@ async def _give(
     )
 
 
-def _given(action: AnswerAction, posted: Mapping[str, str], values: Mapping[str, Json]) -> Given:
+def _checked(filled: Filled, schema: Mapping[str, Json], before: Mapping[str, Json]) -> Filled:
+    """What isn't understood is said first."""
+    return checked(filled, schema, before) if filled.is_good else filled
+
+
+def _form_again(asked: Card, posted: Mapping[str, str]) -> tuple[Field, ...]:
+    """The form with what an edit has changed."""
+    return taken_away(fields_of(asked.schema, {**asked.arguments, **_values(posted)}), _without(posted))
+
+
+def _given(
+    action: AnswerAction, posted: Mapping[str, str], values: Mapping[str, Json], without: tuple[str, ...] = ()
+) -> Given:
     comment = posted.get("comment", "").strip()
     if len(comment) > MOST_COMMENT_CHARACTERS:
         raise Refused(422, "not_understood", text("web.not_understood", what="comment"))
     id_ = posted.get("id", "")
-    return Given(action, posted.get("digest", ""), values, comment, id_ if FIT_FOR_ID.fullmatch(id_) else "")
+    known = id_ if FIT_FOR_ID.fullmatch(id_) else ""
+    return Given(action, posted.get("digest", ""), values, comment, known, without)
 
 
 def _values(posted: Mapping[str, str]) -> dict[str, Json]:
@@ -147,6 +160,17 @@ def _values(posted: Mapping[str, str]) -> dict[str, Json]:
     if not isinstance(values, dict):
         raise Refused(422, "not_understood", text("web.not_understood", what="values"))
     return values
+
+
+def _without(posted: Mapping[str, str]) -> tuple[str, ...]:
+    """What an edit that was shown leaves out."""
+    try:
+        names = json.loads(posted.get("without") or "[]")
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise Refused(422, "not_understood", text("web.not_understood", what="without"))
+    return tuple(names)
 
 
 async def _card(backend: Backend, who: Principal, session: str, interrupt: str) -> Card:
