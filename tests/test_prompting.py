@@ -158,3 +158,18 @@ async def test_what_is_no_terminal_has_nothing_to_hide() -> None:
     os.close(reading)
     assert answer is not None
     assert answer.values == {"code": "lemon tree"}
+
+
+async def test_something_else_is_shown_between_a_prompt_and_itself(terminal: Terminal) -> None:
+    prompt = Prompt(terminal.theirs, terminal.said.append)
+    assert not prompt.step_aside(), "nothing is asked"
+    asking = asyncio.create_task(prompt.ask({**FORM, "payload": {"fields": ["queue"]}}, ANN))
+    await terminal.prompted("queue: ")
+    assert prompt.step_aside()
+    assert not prompt.step_aside(), "it has stepped aside already"
+    print("news")
+    prompt.come_back()
+    await terminal.type("orders", "queue: ")
+    await asking
+    assert terminal.shown() == "1.1 open: queue: \nnews\n1.1 open: queue: "
+    assert not prompt.step_aside(), "it is answered"

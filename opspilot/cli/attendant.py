@@ -40,6 +40,10 @@ HINDRANCE_SECONDS = 5.0
 """Silence after which it is worth a look, this often, whether something is in the way."""
 
 
+UNSEEN = frozenset({Kind.TOOL_STARTED, Kind.ANSWER_KEPT, Kind.NOTIFICATION_SENT})
+"""Of these nothing is shown."""
+
+
 class ExitStatus(IntEnum):
     """What a command ends with. A shell reads these."""
 
@@ -102,6 +106,7 @@ class Attendant:
         self._settled = asyncio.Event()
         self._written_at = time.monotonic()
         self._seen = 0
+        self._asking = ""
         self._stopping = False
 
     async def attend(self, session: str, message_id: str | None, after: int, *, stoppable: bool) -> ExitStatus:
@@ -142,10 +147,17 @@ class Attendant:
         async for entry in self._pilot.follow(session, message_id, after):
             self._written_at, self._seen = time.monotonic(), entry.seq
             self._note(entry)
-            self._view.show(entry)
+            self._show(entry)
             if entry.kind is Kind.RUN_STOPPED:
                 reason = StopReason(str(entry.data["stop_reason"]))
         return ExitStatus.of(reason)
+
+    def _show(self, entry: Entry) -> None:
+        """Beside a question that waits for a reply, too, which is asked again behind it unless it is settled by it."""
+        aside = self._prompt is not None and entry.kind not in UNSEEN and self._prompt.step_aside()
+        self._view.show(entry)
+        if aside and self._prompt is not None and self._asking in self._open:
+            self._prompt.come_back()
 
     def _note(self, entry: Entry) -> None:
         """Keep in mind which questions are open."""
@@ -203,7 +215,7 @@ class Attendant:
 
     async def _ask(self, session: str, prompt: Prompt, name: str) -> None:
         """Ask about one open question, until it is answered here or settled elsewhere, or left open."""
-        question = self._open[name]
+        question, self._asking = self._open[name], name
         self._view.pause()
         if row := self._unseen.pop(name, None):
             self._tell(row)

@@ -40,6 +40,7 @@ class Prompt:
     def __init__(self, keyboard: int, say: Callable[[str], None]) -> None:
         self._keyboard = keyboard
         self._say = say
+        self._prompt = self._set_aside = ""
 
     async def ask(self, question: Question, principal: Principal) -> Answer | None:
         """One reply to one question; None when the person leaves it open (an empty line, or end of input)."""
@@ -111,8 +112,7 @@ class Prompt:
         if hidden:
             with _without_echo(self._keyboard):
                 return await self._line(prompt.removesuffix(": ") + text("prompt.hidden"))
-        sys.stdout.write(printable(prompt))
-        sys.stdout.flush()
+        self._begin(printable(prompt))
         loop = asyncio.get_running_loop()
         typed: asyncio.Future[str] = loop.create_future()
 
@@ -126,6 +126,25 @@ class Prompt:
             return (await typed).strip()
         finally:
             loop.remove_reader(self._keyboard)
+            self._prompt = ""
+
+    def step_aside(self) -> bool:
+        """End the line in which a reply is waited for, so that something can be shown; False: there is none."""
+        if not self._prompt:
+            return False
+        self._set_aside, self._prompt = self._prompt, ""
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+        return True
+
+    def come_back(self) -> None:
+        """Begin that line again."""
+        self._begin(self._set_aside)
+
+    def _begin(self, prompt: str) -> None:
+        self._prompt = prompt
+        sys.stdout.write(prompt)
+        sys.stdout.flush()
 
 
 @contextmanager
