@@ -341,10 +341,13 @@ def test_a_question_that_somebody_else_answers_is_no_longer_asked(desk: Desk) ->
     desk.play(RISKY, {"text": "So be it."})
 
     with desk.at_terminal("ask", "--local", "--session", "elsewhere", "Restart db") as person:
-        person.until("approve, reject [why]")
+        person.until("1.1 restart: approve, reject [why]")
+        person.until("leave it open: ")
+        assert desk.run("answer", "elsewhere", "--set", "colour=red").status == 2
+        person.until("leave it open: ", after="the answer of dana was not taken: colour: is no parameter")
         assert desk.run("answer", "elsewhere", "--reject", "--comment", "not now").status == 0
         assert person.end() == 0
-        assert "reject by dana: not now" in person.shown
+        assert re.search(r"leave it open: \r\n\S*  ! 1\.1: reject by dana: not now", person.shown)
         assert "So be it." in person.shown
 
 
