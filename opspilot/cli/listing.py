@@ -15,6 +15,7 @@ from opspilot.core.errors import UsageError
 from opspilot.core.limits import StopReason
 from opspilot.journal.queries import SessionRow
 from opspilot.texts.folding import age, compact, printable
+from opspilot.texts.guessing import guess
 from opspilot.texts.language import text
 
 TITLE_CHARACTERS = 200
@@ -59,7 +60,7 @@ def select(journal: Sessions, wanted: Wanted) -> Iterator[SessionRow]:
     """The sessions that are wanted, latest change first. Raises `UsageError` for a state that there isn't."""
     wish = wanted.state
     if wish and wish not in STATES:
-        raise UsageError(text("refused.state", state=repr(wish), states=", ".join(STATES)))
+        raise UsageError(text("refused.state", state=repr(wish), states=", ".join(STATES)) + guess(wish, STATES))
     # Why a run ended is no column of an index; that it ended is.
     status = Status.DONE.value if wish in set(StopReason) else wish or None
     before = (wanted.until, "") if wanted.until else None

@@ -34,7 +34,7 @@ def transcript(session: SessionRow, entries: Sequence[Entry]) -> str:
     }
     head = [
         f"# {text('transcript.title', title=title)}",
-        "\n".join(f"- {text(key)}: {fact}" for key, fact in facts.items()),
+        "\n".join("- " + text("transcript.fact", name=text(key), fact=fact) for key, fact in facts.items()),
     ]
     return "\n\n".join([*head, *_Blocks(entries).all()]) + "\n"
 
@@ -120,9 +120,9 @@ def _answer(answer: str) -> Iterator[str]:
 def _call(proposed: Entry, entries: Sequence[Entry]) -> Iterator[str]:
     data = proposed.data
     result = next((entry.data for entry in entries if entry.kind is Kind.TOOL_RESULT), None)
-    yield f"**{proposed.call} {_code(str(data.get('name', '')))}** ({_inline(str(data.get('effect', '')))}): " + (
-        text("transcript.open") if result is None else _outcome(result)
-    )
+    name, effect = _code(str(data.get("name", ""))), _inline(str(data.get("effect", "")))
+    outcome = text("transcript.open") if result is None else _outcome(result)
+    yield text("transcript.call", call=proposed.call, name=name, effect=effect, outcome=outcome)
     if data.get("arguments") not in (None, {}, ""):
         yield _fenced(_pretty(data["arguments"]))
     for entry in entries:
@@ -147,10 +147,10 @@ def _happened(entry: Entry) -> str:
 
 def _outcome(result: Mapping[str, Json]) -> str:
     duration = result.get("duration_ms")
-    took = f", {seconds(duration)}" if duration else ""
+    took = text("transcript.took", duration=seconds(duration)) if duration else ""
     if result.get("ok"):
-        return f"{text('transcript.ok')}{took}"
-    return f"{_code(str(result.get('errorCode')))}{took}: {_inline(failure(result))}"
+        return text("transcript.ok") + took
+    return text("transcript.fact", name=_code(str(result.get("errorCode"))) + took, fact=_inline(failure(result)))
 
 
 def _moment(moment: datetime) -> str:

@@ -34,6 +34,10 @@ CHINESE_ANSWERS: dict[str, str] = {
     "reply.other": "{by}：{action}",
     "reply.values": "（{values}）",
     "reply.comment": "：{comment}",
+    # ---- a transcript
+    "transcript.fact": "{name}：{fact}",
+    "transcript.call": "**{call} {name}**（{effect}）：{outcome}",
+    "transcript.took": "，{duration}",
     # ---- at the prompt
     "prompt.about": "{call} {tool}：",
     "prompt.confirm": "批准、拒绝 [原因]、修改，用 名称=值 修改，或按回车暂不决定：",

@@ -34,6 +34,10 @@ ENGLISH_ANSWERS: dict[str, str] = {
     "reply.other": "{action} by {by}",
     "reply.values": " ({values})",
     "reply.comment": ": {comment}",
+    # ---- a transcript
+    "transcript.fact": "{name}: {fact}",
+    "transcript.call": "**{call} {name}** ({effect}): {outcome}",
+    "transcript.took": ", {duration}",
     # ---- at the prompt
     "prompt.about": "{call} {tool}: ",
     "prompt.confirm": "approve, reject [why], edit, name=value to change it, or Enter to leave it open: ",
