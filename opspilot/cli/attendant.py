@@ -107,6 +107,7 @@ class Attendant:
         self._written_at = time.monotonic()
         self._seen = 0
         self._asking = ""
+        self._unread = ""
         self._stopping = False
 
     async def attend(self, session: str, message_id: str | None, after: int, *, stoppable: bool) -> ExitStatus:
@@ -127,7 +128,7 @@ class Attendant:
                 return following.result()
             if assisting.done():
                 return assisting.result()
-            self._say(text("attend.left_stopping" if self._stopping else "attend.left", session=session))
+            self._interject(text("attend.left_stopping" if self._stopping else "attend.left", session=session))
             return ExitStatus.CANCELLED
         finally:
             self._view.pause()
@@ -140,7 +141,7 @@ class Attendant:
                     task.exception()
 
     async def _follow(self, session: str, message_id: str | None, after: int) -> ExitStatus:
-        reason, self._seen = StopReason.INTERNAL_ERROR, after
+        reason, self._seen, self._unread = StopReason.INTERNAL_ERROR, after, message_id or ""
         for entry in await self._pilot.show(session) if after else ():
             if entry.seq <= after:
                 self._view.recall(entry)
@@ -159,8 +160,16 @@ class Attendant:
         if aside and self._prompt is not None and self._asking in self._open:
             self._prompt.come_back()
 
+    def _interject(self, sentence: str) -> None:
+        """Say something in the middle of whatever is asked, on a line of its own."""
+        if self._prompt is not None:
+            self._prompt.step_aside()
+        self._say(sentence)
+
     def _note(self, entry: Entry) -> None:
         """Keep in mind which questions are open."""
+        if entry.kind is Kind.USER_MESSAGE and entry.data.get("id") == self._unread:
+            self._unread = ""
         if entry.kind is Kind.INTERRUPT_OPENED:
             self._open[str(entry.data["interrupt"])] = entry.data
             self._unseen.pop(str(entry.data["interrupt"]), None)
@@ -288,6 +297,8 @@ class Attendant:
             given = [f"--set {blank.name}=VALUE" for blank in blanks(question)]
             action = f"{' '.join(given) or '--approve'} | --reject"
             self._say(text("attend.waits", what=what, session=session, which=which, action=action))
+        if self._unread:
+            self._say(text("attend.unread"))
 
     @contextmanager
     def _on_interrupt(self, session: str, left: asyncio.Event, *, stoppable: bool) -> Iterator[None]:
@@ -300,7 +311,7 @@ class Attendant:
                 return
             self._stopping = True
             self._view.pause()
-            self._say(text("attend.stopping"))
+            self._interject(text("attend.stopping"))
             stopping.add(asyncio.create_task(self._stop(session)))
 
         loop.add_signal_handler(signal.SIGINT, interrupted)

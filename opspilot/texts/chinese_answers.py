@@ -34,6 +34,7 @@ CHINESE_ANSWERS: dict[str, str] = {
     "reply.other": "{by}：{action}",
     "reply.values": "（{values}）",
     "reply.comment": "：{comment}",
+    "attend.unread": "你说的话已保留；得到答复之后，运行会读到它。",
     # ---- a transcript
     "transcript.fact": "{name}：{fact}",
     "transcript.call": "**{call} {name}**（{effect}）：{outcome}",

@@ -34,6 +34,7 @@ ENGLISH_ANSWERS: dict[str, str] = {
     "reply.other": "{action} by {by}",
     "reply.values": " ({values})",
     "reply.comment": ": {comment}",
+    "attend.unread": "What you said is kept; the run reads it after the answer.",
     # ---- a transcript
     "transcript.fact": "{name}: {fact}",
     "transcript.call": "**{call} {name}** ({effect}): {outcome}",

@@ -136,9 +136,10 @@ def test_ctrl_c_leaves_the_walk_through_and_everything_open(desk: Desk) -> None:
     session = waiting_session(desk, RISKY, ANSWER)
 
     with desk.at_terminal("answer", session) as person:
-        person.until("approve, reject [why]")
+        person.until("leave it open: ")
         person.type("\x03")
         assert person.end() == 130
+        assert "\nLeft; the run goes on." in person.shown
 
     assert kinds(desk, session) == []
 
@@ -256,6 +257,25 @@ def test_the_inbox_has_a_line_for_each_question_of_all_sessions_what_is_due_firs
     ], "what was asked first is at the top of those without a deadline"
     rows = desk.run("sessions", "--waiting", "--json", "--text", "of the inbox", "--limit", "1").events
     assert [(row["session"], row["interrupt"], row["rule"]) for row in rows] == [("inbox-2", "1.1#0", "two-people")]
+
+
+def test_who_says_something_to_a_run_that_waits_is_told_that_it_is_kept_and_after_the_answer_it_is_read(
+    desk: Desk,
+) -> None:
+    session = waiting_session(desk, RISKY, {"text": "Both.", "expect": {"contains": "And b?"}})
+
+    said = desk.run("ask", "--session", session, "And b?")
+
+    assert said.status == 4
+    assert said.err.split("\n")[-3:] == [
+        f"Waits for a person: 1.1 restart. Answer with: starter.py answer {session} --approve | --reject",
+        "What you said is kept; the run reads it after the answer.",
+        "",
+    ]
+    assert desk.run("answer", session, "--approve").status == 0
+    watched = desk.run("watch", session)
+    assert "> And b?" in watched.out
+    assert "Both." in watched.out
 
 
 def test_to_say_something_instead_rejects_what_is_open_and_the_model_reads_both_in_one_step(desk: Desk) -> None:
