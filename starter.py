@@ -16,7 +16,7 @@ from opspilot.bounds import MOST_SECONDS, MOST_STEPS, MOST_TOKENS
 from opspilot.cli import wiring
 from opspilot.cli.commands import Commands
 from opspilot.cli.misuse import Program
-from opspilot.cli.streams import say
+from opspilot.cli.streams import be_complete, leave, say
 from opspilot.core.errors import OpsPilotError, UsageError
 from opspilot.core.limits import OnLimit
 from opspilot.texts.folding import printable
@@ -364,9 +364,6 @@ app.add_typer(_policy(), name="policy")
 
 def main() -> None:
     """Run a command."""
-    from opspilot.cli.failing import sentence_of, status_of
-    from opspilot.cli.streams import be_complete, leave
-
     program = Path(sys.argv[0]).name
     call_program(program)
     try:
@@ -375,6 +372,8 @@ def main() -> None:
     except SystemExit as end:
         leave(end.code if isinstance(end.code, int) else 0)
     except (UsageError, OSError) as error:
+        from opspilot.cli.failing import sentence_of, status_of
+
         # Help, too, may be meant for a disk that is full.
         say(sentence_of(error))
         leave(status_of(error))

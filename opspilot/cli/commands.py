@@ -53,14 +53,11 @@ class Commands:
 
 
 def _guarded(work: Callable[[], int]) -> int:
-    from opspilot.cli.attendant import ExitStatus
     from opspilot.cli.failing import sentence_of, status_of
 
     try:
         status = work()
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        return ExitStatus.CANCELLED
     except BrokenPipeError:
         # Python would complain about what it can't flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
