@@ -230,7 +230,15 @@ def test_arguments_read_like_a_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("duration", "text"), [(34.4, "34 ms"), (2149.0, "2.1 s"), (200_000.0, "3 min 20 s"), (0.0, "0 ms")]
+    ("duration", "text"),
+    [
+        (34.4, "34 ms"),
+        (2149.0, "2.1 s"),
+        (200_000.0, "3 min 20 s"),
+        (119_700.0, "2 min 0 s"),
+        (43_500_000.0, "12 h 5 min"),
+        (0.0, "0 ms"),
+    ],
 )
 def test_durations_are_short(duration: float, text: str) -> None:
     assert seconds(duration) == text

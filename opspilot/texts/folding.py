@@ -74,12 +74,13 @@ def result_lines(data: Json, characters: int = RESULT_CHARACTERS) -> list[str]:
 
 
 def seconds(duration_ms: float) -> str:
-    """`34 ms`, `2.1 s`, `3 min 20 s`."""
+    """`34 ms`, `2.1 s`, `3 min 20 s`, `12 h 5 min`: who waits for people may wait for long."""
     if duration_ms < 1000:
         return f"{duration_ms:.0f} ms"
     if duration_ms < 60_000:
         return f"{duration_ms / 1000:.1f} s"
-    return f"{duration_ms // 60_000:.0f} min {duration_ms % 60_000 / 1000:.0f} s"
+    minutes, rest = divmod(round(duration_ms / 1000), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def age(elapsed_seconds: float) -> str:
