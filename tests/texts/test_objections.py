@@ -17,6 +17,8 @@ ABOUT_MESSAGES = {
     "A message needs an id and a text.",
     "A message may have 256 KiB at most.",
     "Too much is unread; say this again in a moment.",
+    # Clients know it by its type, and say it in their own words.
+    "This session belongs to 7.",
 }
 
 
