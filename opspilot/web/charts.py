@@ -15,6 +15,8 @@ MOST_COLUMNS = 62
 """Two months day by day, a year week by week; what is longer goes month by month."""
 GAP = 0.25
 """Of a column's share of the width."""
+WIDEST = 48
+"""A column that is alone is no wall."""
 
 
 class Stretch(StrEnum):
@@ -88,13 +90,14 @@ def columns(
     highest = max((value for _, value in values if value is not None), default=0.0)
     room = HEIGHT - 2 * LABELS
     share = WIDTH / max(len(values), 1)
+    width = min(share * (1 - GAP), WIDEST)
     drawn = []
     for nth, (period, value) in enumerate(values):
         height = round(room * (value or 0) / highest, 1) if highest else 0.0
         if value:
             height = max(height, 1.0)
-        x = round((nth + GAP / 2) * share, 2)
-        drawn.append(Column(x, HEIGHT - LABELS - height, round(share * (1 - GAP), 2), height, says(period, value)))
+        x = round((nth + 0.5) * share - width / 2, 2)
+        drawn.append(Column(x, HEIGHT - LABELS - height, round(width, 2), height, says(period, value)))
     return Columns(
         tuple(drawn),
         highest=top(highest),

@@ -22,10 +22,12 @@ MOST_CHARACTERS = 60_000
 
 ELEMENTS = frozenset(
     {
-        "blockquote", "br", "code", "em", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "strong", "table",
+        "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "strong", "table",
         "tbody", "td", "th", "thead", "tr", "ul",
     }
 )  # fmt: skip
+HIGHEST_HEADING = 3
+"""Steps and questions have headings of the second level."""
 ATTRIBUTES = {"ol": frozenset({"start"})}
 
 
@@ -55,12 +57,14 @@ class _Renderer(RendererHTML):
         return "" if said.strip() in {str(address), str(address).removeprefix("mailto:")} else f" ({escape(address)})"
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        """Below the headings of the page that it stands in."""
-        return f"<{_below(tokens[idx].tag)}>"
+        """Below the headings of the page that it stands in, the highest of a text right below them."""
+        highest = min(_level(token) for token in tokens if token.type == "heading_open")
+        env["above"] = HIGHEST_HEADING - highest
+        return f"<h{min(6, _level(tokens[idx]) + env['above'])}>"
 
     def heading_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """The end of that."""
-        return f"</{_below(tokens[idx].tag)}>"
+        return f"</h{min(6, _level(tokens[idx]) + env['above'])}>"
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """What the image shows, and where it would have come from."""
@@ -69,8 +73,8 @@ class _Renderer(RendererHTML):
         return f"{escape(shown)} ({escape(token.attrs.get('src'))})"
 
 
-def _below(heading: str) -> str:
-    return f"h{min(6, int(heading[1]) + 3)}"
+def _level(heading: Token) -> int:
+    return int(heading.tag[1])
 
 
 _PARSER = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(["strikethrough", "table"])

@@ -33,10 +33,14 @@ DEPLOY = [Step(calls=[call("deploy", service="search")]), DONE]
 def tools(done: list[str]) -> list[Tool]:
     @tool()
     def change(
-        name: str, by: Annotated[int, Field(ge=1, description="How often.")] = 1, notes: str = "", safe: bool = True
+        name: str,
+        by: Annotated[int, Field(ge=1, description="How often.")] = 1,
+        notes: str = "",
+        safe: bool = True,
+        how: str = "slowly",
     ) -> str:
         """Change something."""
-        done.append(f"change {name} {by} {safe}{notes and f' {len(notes)}'}")
+        done.append(f"change {name} {by} {safe}{'' if how == 'slowly' else how}")
         return "changed"
 
     @tool()
@@ -152,7 +156,7 @@ async def test_arguments_are_edited_in_a_form_reviewed_as_a_diff_and_judged_agai
 async def test_an_argument_is_left_out_by_its_own_box_which_is_still_ticked_when_one_comes_back(
     front: Front, new_page: NewPage, done: list[str]
 ) -> None:
-    script = [Step(calls=[call("change", name="db", notes="Do it fast.")]), DONE]
+    script = [Step(calls=[call("change", name="db", how="fast")]), DONE]
     async with front.desk.worker(script):
         session = await asked(front)
         bob = await front.visit(new_page, "bob", "sre")
@@ -160,7 +164,7 @@ async def test_an_argument_is_left_out_by_its_own_box_which_is_still_ticked_when
         await bob.get_by_label("leave it out").check()
         await bob.get_by_role("button", name="Review the change").click()
         diff = bob.get_by_role("table", name="What you change")
-        await expect(diff.get_by_role("row", name="notes")).to_contain_text("left out")
+        await expect(diff.get_by_role("row", name="how")).to_contain_text("left out")
         await bob.get_by_role("button", name="Go on editing").click()
         await expect(bob.get_by_label("leave it out")).to_be_checked()
         await bob.get_by_role("button", name="Review the change").click()

@@ -21,7 +21,9 @@ from tests.web.seeds import seed
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PHONE = {"viewport": {"width": 375, "height": 760}}
+CONTRAST = {"forced_colors": "active", "color_scheme": "dark", "reduced_motion": "reduce"}
 MINE = ("/sessions", "/sessions?status=waiting&text=r", "/ask", "/numbers?span=all", "/api")
+ALL = ("/", "/sessions/payment-errors", "/sessions/restart-payment/questions/1.2%230", *MINE)
 
 
 @tool(effect="read")
@@ -124,10 +126,20 @@ async def test_figures_lead_to_the_sessions_they_are_about_and_can_be_read_as_a_
     await expect(page.locator("table.sessions tbody tr").first).to_contain_text("answered")
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark", "locale": "zh-CN", **PHONE}], ids=["wide", "phone"])
-async def test_each_page_fits_and_can_be_used_by_everybody(told: Look, new_page: NewPage, look: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("paths", "look"),
+    [
+        (MINE, {}),
+        (MINE, {"color_scheme": "dark", "locale": "zh-CN", **PHONE}),
+        (ALL, {"viewport": {"width": 320, "height": 400}, **CONTRAST}),
+    ],
+    ids=["wide", "phone", "four times as large, with colours of one's own"],
+)
+async def test_each_page_fits_and_can_be_used_by_everybody(
+    told: Look, new_page: NewPage, paths: tuple[str, ...], look: dict[str, Any]
+) -> None:
     page = await told.visit(new_page, "cleo", "operator", "approver", **look)
-    for path in MINE:
+    for path in paths:
         await page.goto(told.url + path)
         await unfold(page)
         assert await serious_findings(page) == [], path

@@ -115,7 +115,7 @@ class Field:
     @property
     def may_go(self) -> bool:
         """Whether it takes a word of its own to take it away, since an empty input says something else."""
-        if not self.known or self.value is None or self.value == "":
+        if not self.known or self.value is None or self.value == "" or (self.has_default and self.default in ("", [])):
             return False
         if self.may_be_empty:
             return not (self.required or self.nullable)
@@ -238,7 +238,8 @@ def _typed(plain: Schema, path: tuple[str, ...], root: Schema, value: Json, shar
             inner = value if isinstance(value, Mapping) else {}
             return Field(path, Kind.GROUP, fields=_fields(plain, inner, path, root), **shared)
     shape = json.dumps(example(plain, root), ensure_ascii=False)
-    shape = shape if len(shape) <= EXAMPLE_CHARACTERS and plain.get("type") else ""
+    shows = shared["value"] in (None, [], {}) and plain.get("type") and len(shape) <= EXAMPLE_CHARACTERS
+    shape = shape if shows else ""
     return Field(path, Kind.JSON, raw=as_json(value) if shared["known"] else "", shape=shape, **shared)
 
 
