@@ -1,4 +1,4 @@
-"""A tool with arguments of as many kinds as there are, and a call of it, for tests of forms and for pictures of them."""
+"""A tool with arguments of as many kinds as there are, and a call of it: for tests of forms, and for pictures."""
 
 from datetime import date, datetime, timedelta
 from enum import Enum
