@@ -365,7 +365,7 @@ def _write(connection: Connection, session: str, run: str, fresh: Sequence[Entry
         ],
     )
     connection.execute(update(schema.sessions).where(schema.sessions.c.id == session).values(last_seq=fresh[-1].seq))
-    changed = {entry.run for entry in fresh}
+    changed = {entry.run for entry in fresh if entry.kind in totals.CHANGING}
     before = totals.of_runs(connection, session, changed)
     for entry in fresh:
         read_models.apply(connection, entry)

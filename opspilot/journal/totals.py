@@ -9,8 +9,25 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Final
 
-from sqlalchemy import BigInteger, Connection, Table, and_, case, cast, delete, func, insert, literal, select, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    RowMapping,
+    Table,
+    Update,
+    and_,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 
+from opspilot.core.entries import Kind
 from opspilot.core.messages import Json
 from opspilot.journal.schema import calls, days, runs, spending, times
 
@@ -28,14 +45,21 @@ _SUMMED: Final = (
 """Columns of `runs` that `days` has the sums of."""
 
 
+CHANGING: Final = frozenset(
+    {Kind.USER_MESSAGE, Kind.ASSISTANT_MESSAGE, Kind.TOOL_RESULT, Kind.INTERRUPT_OPENED, Kind.RUN_STOPPED}
+)
+"""Entries of other kinds change nothing of what is summed up by days."""
+
+
 def of_runs(connection: Connection, session: str, names: Collection[str]) -> dict[tuple[date, str], dict[str, int]]:
     """What these runs come to now, by their row of `days`."""
-    columns = [runs.c[name] for name in (*_SUMMED, "day", "stop_reason", "cost", "interrupts")]
-    found = connection.execute(select(*columns).where(runs.c.session_id == session, runs.c.run_id.in_(sorted(names))))
     sums: dict[tuple[date, str], dict[str, int]] = {}
-    for row in found.mappings():
+    for run in sorted(names):
+        row = connection.execute(_RUN, {"session": session, "run": run}).mappings().first()
+        if row is None:
+            continue
         added = sums.setdefault((row["day"], row["stop_reason"] or ""), {})
-        for name, value in _of_run(dict(row)).items():
+        for name, value in _of_run(row).items():
             added[name] = added.get(name, 0) + value
     return sums
 
@@ -50,13 +74,13 @@ def change(
         old, new = before.get((day, stop_reason), {}), after.get((day, stop_reason), {})
         more = {name: new.get(name, 0) - old.get(name, 0) for name in {**old, **new}}
         if any(more.values()):
-            _add(connection, days, {"day": day, "stop_reason": stop_reason}, more)
+            _add(connection, days, _ADD_TO_DAY, {"day": day, "stop_reason": stop_reason}, more)
 
 
 def took(connection: Connection, kind: str, tool: str, outcome: str, took_ms: int | None) -> None:
     """Count one call more; `took_ms` None: nobody took its time."""
     key = {"kind": kind, "tool": tool, "outcome": outcome, "took_ms": UNTIMED if took_ms is None else took_ms}
-    _add(connection, times, key, {"count": 1})
+    _add(connection, times, _ADD_TO_TIMES, key, {"count": 1})
 
 
 def outcome_of(went_well: bool | None) -> str:
@@ -91,7 +115,7 @@ def compute(connection: Connection) -> None:
     connection.execute(insert(times).from_select(names, of_models))
 
 
-def _of_run(row: Mapping[str, Json]) -> dict[str, int]:
+def _of_run(row: RowMapping) -> dict[str, int]:
     cost = row["cost"]
     return {
         **{name: row[name] for name in _SUMMED},
@@ -102,8 +126,25 @@ def _of_run(row: Mapping[str, Json]) -> dict[str, int]:
     }
 
 
-def _add(connection: Connection, table: Table, key: Mapping[str, Json], more: Mapping[str, int]) -> None:
-    there = and_(*(table.c[name] == value for name, value in key.items()))
-    sums = {name: table.c[name] + value for name, value in more.items()}
-    if not connection.execute(update(table).where(there).values(sums)).rowcount:
-        connection.execute(insert(table).values({**key, **more}))
+def _add(
+    connection: Connection, table: Table, adding: Update, key: Mapping[str, Json], more: Mapping[str, int]
+) -> None:
+    given = {f"key_{name}": value for name, value in key.items()} | {
+        f"more_{column.name}": more.get(column.name, 0) for column in table.c if not column.primary_key
+    }
+    if not connection.execute(adding, given).rowcount:
+        connection.execute(insert(table), {**key, **more})
+
+
+def _adding(table: Table) -> Update:
+    """Made once: an append does little else than run statements."""
+    there = and_(*(column == bindparam(f"key_{column.name}") for column in table.c if column.primary_key))
+    sums = {column.name: column + bindparam(f"more_{column.name}") for column in table.c if not column.primary_key}
+    return update(table).where(there).values(sums)
+
+
+_ADD_TO_DAY: Final = _adding(days)
+_ADD_TO_TIMES: Final = _adding(times)
+_RUN: Final = select(*(runs.c[name] for name in (*_SUMMED, "day", "stop_reason", "cost", "interrupts"))).where(
+    runs.c.session_id == bindparam("session"), runs.c.run_id == bindparam("run")
+)
