@@ -99,7 +99,7 @@ def _decide_thinking(state: RunState, limits: Limits) -> Decision:
         return JudgeAnswer(first, 0.0)
     if state.stop is not None:
         if not state.steps_now:
-            # A budget was used up before anything could be found out.
+            # A budget was used up before anything could be found out, and a flood of answers is left alone.
             return _close(state)
         # What is unread is left for after the close: it deserves counters of its own, and tools.
         return Think(state.step, (), state.stop, limits.final_turn_seconds)
@@ -135,7 +135,18 @@ def _decide_in_step(state: RunState, limits: Limits) -> Decision:
 
 def apply(state: RunState, event: Event, limits: Limits) -> RunState:
     """The state after an event."""
-    return _APPLY[type(event)](state, event, limits)
+    return _closing(_APPLY[type(event)](state, event, limits), limits)
+
+
+def _closing(state: RunState, limits: Limits) -> RunState:
+    """A run at a limit that nobody lets go on, and that has found out nothing to tell, is closing from then on.
+
+    A stop that comes while the close is being written is too late: what is written stands.
+    """
+    told = state.phase is not Phase.THINKING or state.stop not in AT_A_LIMIT or state.steps_now
+    if told or asks_at_limit(state, limits) or state.open_limit_question is not None or first_given(state) is not None:
+        return state
+    return replace(state, phase=Phase.CLOSING)
 
 
 def _message(state: RunState, event: MessageArrived, _: Limits) -> RunState:

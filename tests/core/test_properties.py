@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -433,7 +433,12 @@ def test_after_a_stop_nothing_is_begun_until_somebody_says_more(tape: bytes, lim
                 assert not line.state.cancelled_by_temporal
 
 
+NOBODY_DECIDES_THEN_A_STOP = bytes(14) + b"|\0\0\0\0W\0\0\0>" + bytes(6) + b"\x06\x19"
+"""A budget is used up before the first step, nobody says whether to go on, and while that is closed a stop comes."""
+
+
 @enough
+@example(tape=NOBODY_DECIDES_THEN_A_STOP, limits=Limits(steps=4, rounds=2, tokens=100_000))
 @in_any_world
 def test_a_stop_is_the_reason_of_a_run_that_was_not_ending_already(tape: bytes, limits: Limits) -> None:
     for part in answers(Simulation(tape, limits).run()):
