@@ -14,6 +14,7 @@ from activities.budgets import Account, Budgets
 from activities.drafts import DraftWriter
 from activities.failures import journal_failures, model_failure
 from activities.heartbeat import heartbeating, own_limit_seconds
+from activities.prompt import began
 from activities.records import message_entries
 from opspilot.core.budget import Budget
 from opspilot.core.calls import call_name
@@ -189,7 +190,7 @@ class ModelActivities:
             raise JournalBehind("The journal lacks earlier entries of this run.")
         user = started.data["user"]
         principal = Principal(user["id"], user["name"], tuple(user["roles"]))
-        system = started.data["system"]
+        system = f"{started.data['system']}\n{began(started.at)}"
         if order.final:
             system = f"{system}\n\n{_last_words(order.final)}"
         specs = () if order.final else self._tools.specs(principal, order.mode.only)

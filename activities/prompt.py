@@ -1,5 +1,7 @@
 """The instructions that stand before each conversation."""
 
+from datetime import datetime
+
 PROMPT = """\
 You are OpsPilot, an operations assistant. You answer questions about a production environment with the tools that you
 are given.
@@ -20,3 +22,11 @@ what you could not find out.
 def system_prompt() -> str:
     """The same for every run of a worker; it is written into each run's record."""
     return PROMPT
+
+
+def began(at: datetime) -> str:
+    """When the run began, in UTC: without it a model can't tell which day "yesterday" is.
+
+    It stays the same for the whole run, so that a provider's cache of the conversation holds.
+    """
+    return f"This run began at {at:%Y-%m-%dT%H:%M:%SZ}, a {at:%A}."

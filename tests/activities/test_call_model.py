@@ -100,7 +100,8 @@ async def test_messages_are_recorded_before_the_model_is_asked_and_once(desk: De
         assert [entry.data["text"] for entry in desk.entries(Kind.USER_MESSAGE)] == ["a", "only today"]
     model = Says("Yes.")
     await desk.think(model, messages=steering, attempt=3)
-    assert texts(model.asked[0]) == [(SystemMessage, "You are a test."), (Said, "a"), (Said, "only today")]
+    system = "You are a test.\nThis run began at 2027-01-15T08:00:00Z, a Friday."
+    assert texts(model.asked[0]) == [(SystemMessage, system), (Said, "a"), (Said, "only today")]
     assert len(desk.entries(Kind.USER_MESSAGE)) == 2
 
 
@@ -321,7 +322,9 @@ async def test_last_words_have_no_tools_an_instruction_in_the_system_message_and
     assert (outcome.answer, outcome.calls) == ("I found x.", ())
     (request,) = model.asked
     assert (request.tools, request.force) == ((), None)
-    assert texts(request)[0][1].startswith("You are a test.\n\nThis run is at a limit (max steps)")
+    instructions, _, last_words = texts(request)[0][1].partition("\n\n")
+    assert instructions.startswith("You are a test.")
+    assert last_words.startswith("This run is at a limit (max steps)")
     assert [message.text for message in request.messages if isinstance(message, Said)] == ["What is going on?"]
     final = desk.entries(Kind.ASSISTANT_MESSAGE)[-1]
     assert (final.key, final.data["final"], final.data["tool_calls"]) == ("run-1/1/final", "max_steps", [])
