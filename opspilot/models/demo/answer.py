@@ -5,7 +5,7 @@ from opspilot.models.demo.arguments import unfilled
 from opspilot.models.demo.case import Case, acted_on, identify
 from opspilot.models.demo.docs import top_error
 from opspilot.models.demo.grounding import Sheet
-from opspilot.models.demo.inquiry.telling import tell_data
+from opspilot.models.demo.inquiry.asking import tell_data
 from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lead import write_lead
 from opspilot.models.demo.searches import Need
@@ -32,7 +32,7 @@ def write_answer(case: Case) -> str:
     led = bool(sheet.text)
     span = case.question.span
     unheard = span is not None and bool(case.filed) and not _span_applied(case)
-    if led and span and unheard:
+    if led and span and unheard and any(need.kind is not Kind.DATA for need in case.needs):
         sheet.write("time_ignored", own={"span": span.said})
     for need in _all_needs(case):
         sheet.gap()

@@ -13,7 +13,7 @@ from opspilot.models.demo.findings import Entity, Excerpt
 from opspilot.models.demo.glossary import TRANSLATION
 from opspilot.models.demo.grounding import Sheet, short
 from opspilot.models.demo.history import Done
-from opspilot.models.demo.inquiry.telling import lead_data
+from opspilot.models.demo.inquiry.asking import lead_data
 from opspilot.models.demo.kinds import Kind
 from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.measures import Measure, Superlative, best_of, fitness, is_time

@@ -7,8 +7,9 @@ import re
 from dataclasses import replace
 
 from opspilot.models.demo.glossary import ACTIONS, READING
-from opspilot.models.demo.inquiry.aims import read_sought
-from opspilot.models.demo.inquiry.ranking import among, asks_data
+from opspilot.models.demo.inquiry.aims import Aim
+from opspilot.models.demo.inquiry.asked import read_question as read_inquiry
+from opspilot.models.demo.inquiry.ranking import ranked
 from opspilot.models.demo.kinds import Kind, kind_of
 from opspilot.models.demo.lexicon import Idea
 from opspilot.models.demo.orders import order_verbs
@@ -25,6 +26,14 @@ _HOW = re.compile(
 )
 
 
+_INTERROGATIVE = re.compile(
+    r"(?i)^\W*(?:(?:and|so|hi|hey|ok|morning)[,.!]? )?(?:which|who|whose|what|when|where|why|how|is|are|was|were|do"
+    r"|does|did|has|have|list|any)\b"
+    r"|\b(?:which|who|how many|how much)\b[^.!]*\?|哪|谁|多少|几[个台条次张]|什么时候|为什么|有没有|是不是"
+)
+_REQUEST = re.compile(r"(?i)\bplease\b|\b(?:can|could|would|will) you\b|请|帮我|把|麻烦")
+
+
 def asks_how(question: Question) -> bool:
     """Does it ask what to do?"""
     return bool(_HOW.search(question.text))
@@ -37,10 +46,11 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     """The needs of a question that the tools can serve, in the order in which an answer tells them."""
     by_kind = {kind: _ranked(question, [tool for tool in tools if kind_of(tool) is kind]) for kind in Kind}
     acting = _acting(question, by_kind[Kind.ACT])
-    if not acting and (about := _about_data(question, tools)):
-        return (Need(Kind.DATA, about),)
-    if not acting and by_kind[Kind.DOCS] and (data_part := _data_before_advice(question, tools)):
-        return (data_part, Need(Kind.DOCS, by_kind[Kind.DOCS]))
+    reading = tuple(tool for tool in tools if not tool.acts and kind_of(tool) is not Kind.MORE)
+    if reading and _INTERROGATIVE.search(question.text) and not _REQUEST.search(question.text):
+        acting = ()
+    if not acting and (of_data := _of_data(question, tools, reading, by_kind[Kind.DOCS])):
+        return of_data
     wanted = _wanted(question, act=bool(acting))
     if not acting and _names_one(question, by_kind[Kind.DOCS]):
         wanted.add(Kind.DOCS)
@@ -67,23 +77,46 @@ def needs_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...
     return tuple(needs) or _last_resort(question, by_kind) or (() if acting else _spoken_of(question, tools))
 
 
+def _of_data(
+    question: Question, tools: tuple[ToolCard, ...], reading: tuple[ToolCard, ...], documents: tuple[ToolCard, ...]
+) -> tuple[Need, ...]:
+    """The needs of a question that rows of data answer, all of it or its first half; none of any other."""
+    searched, logged = any(_searches_text(tool) for tool in tools), _about_logs(question, tools)
+    if reading and not searched and not logged:
+        return (Need(Kind.DATA, reading),)
+    if (searched or not logged) and (about := _about_data(question, tools)):
+        return (Need(Kind.DATA, about),)
+    if documents and (data_part := _data_before_advice(question, tools)):
+        return (data_part, Need(Kind.DOCS, documents))
+    return ()
+
+
 def _about_data(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCard, ...]:
     """The tools for a question that rows of data answer; none for advice, and for logs that are searched by text."""
-    sought = among(read_sought(question.text), tools)
-    asks = sought.whole or bool(sought.names)
+    asked = read_inquiry(question.text)
+    asks = asked.aims[0] is not Aim.FIELD or bool(asked.names)
     logged = bool(question.ideas & {Idea.LOGS, Idea.ERRORS, Idea.ALERT})
     related = Idea.DEPENDS in question.ideas and any(kind_of(tool) is Kind.CATALOG for tool in tools)
     advised = related or Idea.DOCS in question.ideas or (Idea.ADVICE in question.ideas and not asks)
     if advised or asks_how(question) or question.of_relatives or (Idea.COMPARE in question.ideas and logged):
         return ()
-    ranked = asks_data(sought, tools)
-    if not ranked or _searches_text(ranked[0][0]):
+    if question.ideas & _FAULTS and question.dimension_idea in {Idea.HOST, Idea.USER}:
         return ()
-    if kind_of(ranked[0][0]) is Kind.DOCS and (not asks or any(_searches_text(tool) for tool, _ in ranked)):
+    order = _by_words(question, tools)
+    if not order or _searches_text(order[0][0]):
         return ()
-    if ranked[0][1] < _SPEAKS_OF_IT and any(_searches_text(tool) for tool, _ in ranked):
+    if kind_of(order[0][0]) is Kind.DOCS and (not asks or any(_searches_text(tool) for tool, _ in order)):
         return ()
-    return tuple(tool for tool, _ in ranked)
+    if order[0][1] < _SPEAKS_OF_IT and any(_searches_text(tool) for tool, _ in order):
+        return ()
+    return tuple(tool for tool, _ in order)
+
+
+def _by_words(question: Question, tools: tuple[ToolCard, ...]) -> list[tuple[ToolCard, float]]:
+    """The reading tools by how much of the question they speak of, the best first; none when no word means anything."""
+    reading = [tool for tool in tools if not tool.acts and kind_of(tool) is not Kind.MORE]
+    order = ranked(reading, read_inquiry(question.text))
+    return order if order and order[0][1] > 0 else []
 
 
 _CLAUSES = re.compile(r"(?i)[，。？?！;；]\s*|,?\s+and (?=what|how)|,\s+(?=what|how)|，?(?:并且?|同时|顺便)")
@@ -91,7 +124,7 @@ _CLAUSES = re.compile(r"(?i)[，。？?！;；]\s*|,?\s+and (?=what|how)|,\s+(?=
 
 def _spoken_of(question: Question, tools: tuple[ToolCard, ...]) -> tuple[Need, ...]:
     """What no kind of question is, but a tool speaks of."""
-    rows = asks_data(among(read_sought(question.text), tools), tools)
+    rows = _by_words(question, tools)
     return (Need(Kind.DATA, tuple(tool for tool, _ in rows)),) if rows and rows[0][1] >= _SPEAKS_OF_IT else ()
 
 
@@ -101,8 +134,8 @@ _GUIDED = re.compile(r"(?i)\bto do\b|\bprocedures?\b|\binstructions?\b|流程|�
 def _data_before_advice(question: Question, tools: tuple[ToolCard, ...]) -> Need | None:
     """The first half of "which … most, and what does the manual say to do": a question about data of its own."""
     clauses = [clause for clause in _CLAUSES.split(question.text) if clause.strip()]
-    sought = read_sought(clauses[0]) if len(clauses) > 1 else None
-    if sought is None or not (sought.whole or sought.dimension):
+    asked = read_inquiry(clauses[0]) if len(clauses) > 1 else None
+    if asked is None or not (asked.aims[0] is not Aim.FIELD or asked.which):
         return None
     first, after = (replace(question, text=text, ideas=read_question(text).ideas) for text in clauses[:2])
     advised = bool(after.ideas & {Idea.DOCS, Idea.ADVICE}) or asks_how(after) or _GUIDED.search(after.text)
@@ -118,6 +151,24 @@ def _searches_text(tool: ToolCard) -> bool:
     """Is this a log that is searched by text or pattern, which has strategies of its own?"""
     one = any(p.required and p.role in {Role.SUBJECT, Role.IDENTITY} for p in tool.parameters)
     return kind_of(tool) is Kind.LOGS and not one and bool(tool.with_role(Role.REGEX) or tool.with_role(Role.QUERY))
+
+
+def _about_logs(question: Question, tools: tuple[ToolCard, ...]) -> bool:
+    """Is it for the strategies that search logs by text and hold what they find against documents?"""
+    said = question_stems(question)
+    logs = [tool for tool in tools if kind_of(tool) is Kind.LOGS and _text_of(tool)]
+    named = any(said & {stem(w) for w in parts(tool.name) if w not in READING} for tool in logs)
+    return bool(logs) and (named or bool(question.ideas & _FAULTS))
+
+
+_FAULTS = frozenset({Idea.LOGS, Idea.ERRORS, Idea.ALERT})
+
+
+def _text_of(tool: ToolCard) -> bool:
+    """Does it take a text that lines must hold?"""
+    return any(re.search(r"(?i)\btext\b|pattern|contain", p.description) for p in tool.parameters) or bool(
+        tool.with_role(Role.REGEX) or tool.with_role(Role.QUERY)
+    )
 
 
 def _names_one(question: Question, tools: tuple[ToolCard, ...]) -> bool:

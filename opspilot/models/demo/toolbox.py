@@ -318,6 +318,12 @@ _RECORDS = listed("history log logs report reports events journal list records")
 """What was done is kept in these: `restart_history` reads."""
 
 
+_DOCUMENTS = listed(
+    "runbook runbooks playbook document documents doc page article manual file report handbook guide wiki"
+)
+"""What is opened to be read."""
+
+
 _PLURAL = re.compile(r"(?<!s)s$")
 """`restart_requests` lists what was asked for, unless its description begins with a deed."""
 
@@ -337,6 +343,8 @@ def _acts(spec: ToolSpec) -> bool:
     """Does the tool change something? Said by the first verb of its name, else by that of its description."""
     words = parts(spec.name)
     if words[-1:] and words[-1] in _RECORDS:
+        return False
+    if words[:1] == ("open",) and words[-1] in _DOCUMENTS:
         return False
     verb = next((word for word in words if word in READING or word in ACTION_WORDS), "")
     if verb in READING or (verb in VAGUE_ACTIONS and READING & set(words)):

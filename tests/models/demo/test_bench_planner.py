@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.planner import FIRST_CONTACT, MET_LATER
-from bench.unseen import computing, parcels, streaming
+from bench.planner import FIRST_CONTACT, OLDER, WRITTEN_BY_OTHERS
 from bench.unseen.asking import Asked, judge
 
 ROOT = Path(__file__).parents[3]
@@ -64,16 +63,16 @@ def test_numbers_quotes_places_and_lines_that_no_result_holds_are_noticed(answer
 
 
 def test_toolsets_that_were_met_together_have_their_figure_of_first_contact() -> None:
-    assert len(FIRST_CONTACT) == len(MET_LATER)
-    assert all(0 <= answered <= 20 * len(met) for answered, met in zip(FIRST_CONTACT, MET_LATER, strict=True))
+    assert len(FIRST_CONTACT) == len(WRITTEN_BY_OTHERS)
+    assert all(0 <= n <= 20 * len(met) for n, met in zip(FIRST_CONTACT, WRITTEN_BY_OTHERS, strict=True))
 
 
 def test_the_planner_knows_no_tool_and_no_thing_of_the_bench() -> None:
     files = (ROOT / "opspilot" / "models" / "demo").rglob("*.py")
     source = "\n".join(path.read_text("utf-8") for path in files).lower()
-    later = (module.toolset() for pair in MET_LATER for module in pair)
-    toolsets = (streaming.toolset(), parcels.toolset(), computing.toolset(), *later)
+    others = [module for three in WRITTEN_BY_OTHERS for module in three]
+    toolsets = [module.toolset() for module in (*OLDER, *others)]
     names = {tool.name for toolset in toolsets for tool in toolset.tools if "_" in tool.name}
-    names |= {place for toolset in toolsets for place in toolset.places if not place.isalpha()}
+    names |= {place for toolset in toolsets for place in toolset.places if len(place) > 2 and not place.isalpha()}
     held = [name.lower() for name in names if name.lower() in source]
     assert [name for name in held if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source)] == []

@@ -1,1 +1,1 @@
-"""Questions that rows of data answer: which tool to ask, with what, and what the rows say."""
+"""Questions about whatever the tools return: results become tables, tables are joined, and the best reading is told."""

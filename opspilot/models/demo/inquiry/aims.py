@@ -4,14 +4,13 @@ Reads the question alone. Owns the words of asking in English and Chinese; knows
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from opspilot.models.demo.inquiry.terms import Term, terms_of
+from opspilot.models.demo.inquiry.words import Word, words_of
 from opspilot.models.demo.measures import Measure
 from opspilot.models.demo.question import COMPARING
-from opspilot.models.demo.times import Span, read_span
-from opspilot.models.demo.words import is_chinese
+from opspilot.models.demo.times import read_span
 
 
 class Aim(StrEnum):
@@ -39,46 +38,26 @@ class Want(StrEnum):
 
 @dataclass(frozen=True)
 class Sought:
-    """A question about data. `dimension`: the words after "which"; `many`: how many rows are asked for.
+    """What a question about data asks for. `dimension`: the words after "which"; `many`: how many rows are asked for.
 
-    `spoken`: stems of the words that the tools themselves use. `aliases`: what results call a named thing besides, such
-    as the code of a place. `measure` and `largest` belong to a superlative; `bounds` are "more than 5": above or below,
-    and the number.
+    `measure` and `largest` belong to a superlative; `bounds` are "more than 5": above or below, and the number.
     """
 
-    text: str
-    chinese: bool
-    terms: tuple[Term, ...]
     aims: tuple[Aim, ...]
     wants: frozenset[Want]
-    dimension: tuple[Term, ...] = ()
+    dimension: tuple[Word, ...] = ()
     measure: Measure = Measure.ANY
     largest: bool = True
     many: int = 1
     bounds: tuple[tuple[bool, float], ...] = ()
-    span: Span | None = None
-    month: str = ""
-    spoken: frozenset[str] = frozenset()
-    aliases: tuple[tuple[Term, frozenset[str]], ...] = ()
-
-    @property
-    def also(self) -> frozenset[str]:
-        """All that results call the named things besides."""
-        return frozenset(value for _, values in self.aliases for value in values)
-
-    @property
-    def names(self) -> tuple[Term, ...]:
-        """Terms that look like names or values of things."""
-        return tuple(term for term in self.terms if term.name)
-
-    @property
-    def whole(self) -> bool:
-        """Must all rows be seen for an answer?"""
-        return self.aims[0] is not Aim.FIELD
 
 
 _CLASSIFIERS = "个台条次笔张名位家件起份项只辆间人单封部种场支块处批套架艘列座层栋"
-_QUANTITY = "钱|内存|空间|磁盘|流量|费用|成本|时间|天|小时|分钟|秒|钟|存储|容量|带宽|电|%|的?(?:CPU|cpu)"
+_QUANTITY = (
+    "欧元|美元|人民币|英镑|日元|欧|美金|元|块|[GMTK]i?B|毫秒|公里|千米|米|吨|公斤|千克|度|瓦|千瓦|升|钱|内存|空间"
+    "|磁盘|流量|费用|成本|时间|天|小时|分钟|秒|钟|存储|容量|带宽|电|%"
+    "|的?(?:CPU|cpu)"
+)
 _COUNTING = re.compile(
     r"(?i)\bhow many\b|\bhow often\b|\bnumber of\b|\bcount (?:of|the)\b"
     r"|\b(?:is|are) (?:there )?any\b|有没有(?!人)"
@@ -86,7 +65,8 @@ _COUNTING = re.compile(
     rf"|(?<!百分之)多少(?!{_QUANTITY})\s*[A-Za-z\u4e00-\u9fff]|的?数量|总数"
 )
 _SUMMING = re.compile(
-    r"(?i)\b(?:total|altogether|overall|in all|sum of|combined)\b|总共|一共|合计|总计|总[费成花金用耗]|总和"
+    r"(?i)\b(?:total|altogether|overall|in all|together|sum of|add up to|combined)\b|总共|一共|合计|总计|加起来"
+    r"|加在一起|总[费成花金用耗]|总和"
 )
 _MEANING = re.compile(r"(?i)\b(?:average|mean)\b|平均")
 _MOST = re.compile(
@@ -96,7 +76,8 @@ _MOST = re.compile(
 )
 _LEAST = re.compile(r"(?i)\b(?:fewest|least)\b|最少")
 _GOOD = (
-    r"(?:(?:on-?time|success|hit|pass|availab|uptime|health|satisf|accura|complet|score|rating|coverage|yield|compliance)\w*"
+    r"(?:(?:on-?time|success|hit|pass|availab|uptime|health|satisf|accura|complet|score|rating|coverage|yield"
+    r"|compliance)\w*"
     r"|准时|准点|成功|命中|通过|可用|健康|满意|准确|完成|评分|得分|覆盖|良率|达标)"
 )
 """What is better the more there is of it: the worst of it is the least."""
@@ -114,7 +95,8 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], Measure, bool], ...] = tuple(
             (
                 r"\b(?:latest|newest|youngest|most recent(?:ly)?|last)\b"
                 r"(?! \d| (?:few |couple )?(?:hour|day|week|month|minute|line|log))"
-                r"|最新|最近(?:一次|一个|一条|一台)|最近(?=[^，。？]{0,12}(?:是|的?哪|谁|什么时候))|最后(?:一[次个条台])?|最晚|上一次"
+                r"|最新|最近(?:一次|一个|一条|一台)|最近(?=[^，。？]{0,12}(?:是|的?哪|谁|什么时候))"
+                r"|最后(?:一[次个条台])?|最晚|上一次"
             ),
             Measure.TIME,
             True,
@@ -129,7 +111,10 @@ _SUPERLATIVES: tuple[tuple[re.Pattern[str], Measure, bool], ...] = tuple(
         ),
         (rf"(?:\bworst\b|最差).*?{_GOOD}|{_GOOD}[^，。,.]*?(?:\bworst\b|最差)", Measure.ANY, False),
         (
-            r"\b(?:highest|greatest|hottest|fullest|peak|max(?:imum)?|worst|top)\b|最高|峰值|最大值|最严重|最满|最热|最差",
+            (
+                r"\b(?:highest|greatest|hottest|fullest|peak|max(?:imum)?|worst|top)\b|最高|峰值|最大值|最严重|最满"
+                r"|最热|最差"
+            ),
             Measure.ANY,
             True,
         ),
@@ -164,9 +149,9 @@ _WHICH = re.compile(
     r"(?i)\b(?:which|what|whose|per|each|every|(?:most )?(?:common(?:est)?|frequent|usual)|main)\b"
     r"(?! (?:is|are|was|were|did|does|do|has|have|went|happened)\b)"
     r"|最常见的?|最常|最频繁的?|主要的?|最[多少]的(?=[^是，。？]{1,8}是)"
-    r"|哪一?[个台条张种次家位款类份项只辆间些部场处笔批套架艘列名件座层栋]|哪几[个台条张种次家位]|哪|(?<!为)什么(?!时候|时间|人)|每[个台条]|各[个]?|按"
+    r"|哪一?[个台条张种次家位款类份项只辆间些部场处笔批套架艘列名件座层栋]|哪几[个台条张种次家位]|哪"
+    r"|(?<!为)什么(?!时候|时间|人)|每[个台条]|各[个]?|按"
 )
-_OF_WHICH = re.compile(r"(?i)\bwhat (?:is|are|was|were) (?:the )?")
 _NUMBERS = {
     **dict(zip(("two", "three", "four", "five", "ten"), (2, 3, 4, 5, 10), strict=True)),
     **dict(zip("两三四五十", (2, 3, 4, 5, 10), strict=True)),
@@ -184,28 +169,13 @@ _BOUND = re.compile(
     r"|(?P<below>less than|under|below|fewer than|at most|shorter than|lower than|within|少于|小于|低于|不足|不到)"
     r"\s*(?P<b>\d+(?:\.\d+)?)"
 )
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(
-    r"(?i)\b(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?,? (?P<y1>\d{4})\b"
-    r"|(?P<y2>\d{4})\s*年\s*(?P<m2>\d{1,2})\s*月(?!\s*\d)|\b(?P<y3>\d{4})-(?P<m3>\d{2})(?![\d-])"
-)
-
-
-def read_month(text: str) -> str:
-    """A calendar month as `YYYY-MM`; empty when none is named."""
-    found = _MONTH.search(text)
-    if found is None:
-        return ""
-    if found["name"]:
-        return f"{found['y1']}-{_MONTHS.index(found['name'].lower()) + 1:02d}"
-    return f"{found['y2']}-{int(found['m2']):02d}" if found["y2"] else f"{found['y3']}-{found['m3']}"
 
 
 def read_sought(text: str) -> Sought:
     """Read a question about data."""
     span = read_span(text)
     timeless = text.replace(span.said, " ") if span and not span.since else text
-    terms = terms_of(timeless)
+    words = words_of(timeless)
     aims: list[Aim] = []
     measure, largest = Measure.ANY, True
     if _COUNTING.search(timeless):
@@ -224,33 +194,19 @@ def read_sought(text: str) -> Sought:
         aims.append(Aim.SUM)
     elif _MEANING.search(timeless) and Aim.COUNT not in aims:
         aims.append(Aim.MEAN)
-    dimension = _dimension(timeless, terms)
-    compound = {term: _modifier(term) for term in dimension[:-1] if not term.text.isascii()}
-    terms = tuple(compound.get(term, term) for term in terms)
-    dimension = tuple(compound.get(term, term) for term in dimension)
     return Sought(
-        text,
-        is_chinese(text),
-        terms,
         tuple(aims) or (Aim.FIELD,),
         frozenset(want for want, pattern in _WANTS if pattern.search(timeless)),
-        dimension,
+        _dimension(timeless, words),
         measure,
         largest,
         _many(timeless),
         tuple((bool(m["above"]), float(m["a"] or m["b"])) for m in _BOUND.finditer(timeless)),
-        span,
-        read_month(text),
     )
 
 
 _WHOLE_NOUN = ("最", "主要")
 """What stands between one of these and 是 is a noun, of two words maybe; after 哪个 the second one is a verb."""
-
-
-def _modifier(term: Term) -> Term:
-    """The first half of a compound such as 失败代码: a "failure code", not a code that has failed."""
-    return replace(term, joined=True)
 
 
 def _many(text: str) -> int:
@@ -260,19 +216,19 @@ def _many(text: str) -> int:
     return _LISTED if _PLURAL.search(text) else 1
 
 
-def _dimension(text: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:
+def _dimension(text: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The words right after "which" up to the next small word, or the one after 哪个."""
     for found in _WHICH.finditer(text):
-        kept: list[Term] = []
+        kept: list[Word] = []
         at = found.end()
-        for term in terms:
-            if term.at < at:
+        for word in words:
+            if word.at < at:
                 continue
-            verb = kept and not (kept[-1].text.isascii() or term.text.isascii() or found[0].startswith(_WHOLE_NOUN))
-            if text[at : term.at].strip(" 个台") or len(kept) > 2 or verb:
+            verb = kept and not (kept[-1].text.isascii() or word.text.isascii() or found[0].startswith(_WHOLE_NOUN))
+            if text[at : word.at].strip(" 个台") or len(kept) > 2 or verb:
                 break
-            kept.append(term)
-            at = term.at + len(term.text)
+            kept.append(word)
+            at = word.end
         if kept:
             return tuple(kept)
     return ()

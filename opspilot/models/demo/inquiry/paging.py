@@ -193,12 +193,3 @@ def _says_more(data: Json) -> bool:
         ):
             return True
     return False
-
-
-def page_sizes(tool: ToolCard) -> dict[str, Json]:
-    """The largest page that a tool gives, for when all rows must be seen."""
-    sizes = [p for p in tool.parameters if turns(p) == "size" and p.most is not None]
-    return {p.name: int(min(p.most or _MOST_ROWS, _MOST_ROWS)) for p in sizes[:1]}
-
-
-_MOST_ROWS = 200

@@ -1,101 +1,63 @@
-"""Which tools speak of what a question asks, by their names, descriptions and parameters; rarer words say more.
-
-Makes no calls and looks at no result.
-"""
+"""Which tool speaks of what a question asks, by the words of its name, description and parameters. Knows no result."""
 
 import math
-from dataclasses import replace
+import re
+from collections.abc import Sequence
 
-from opspilot.models.demo.inquiry.aims import Sought, Want
-from opspilot.models.demo.inquiry.slots import fillings
-from opspilot.models.demo.inquiry.terms import Term, word_stems
+from opspilot.models.demo.glossary import READING
+from opspilot.models.demo.inquiry.asked import Question
+from opspilot.models.demo.inquiry.filling import (
+    is_query,
+)
+from opspilot.models.demo.inquiry.words import Word, stems_of
 from opspilot.models.demo.kinds import Kind, kind_of
-from opspilot.models.demo.toolbox import Role, ToolCard, first_sentence
+from opspilot.models.demo.toolbox import ToolCard, first_sentence
 from opspilot.models.demo.words import parts
 
 
-def among(sought: Sought, tools: tuple[ToolCard, ...]) -> Sought:
-    """The question with words that the tools themselves use no longer taken for names."""
-    texts = (f"{t.name} {t.description} {' '.join(f'{p.name} {p.choices}' for p in t.parameters)}" for t in tools)
-    spoken = word_stems(" ".join(texts))
-
-    def plain(term: Term) -> Term:
-        if not term.name:
-            return term
-        if "-" in term.text and term.text.replace("-", "").isalpha() and term.text.islower():
-            forms = word_stems(term.text)
-            return replace(term, name=False, forms=forms) if forms <= spoken else term
-        return replace(term, name=False) if term.text.isalpha() and term.forms & spoken else term
-
-    return replace(
-        sought,
-        spoken=spoken,
-        terms=tuple(plain(term) for term in sought.terms),
-        dimension=tuple(plain(term) for term in sought.dimension),
-    )
-
-
-def ranked(tools: tuple[ToolCard, ...], sought: Sought) -> list[tuple[ToolCard, float]]:
+def ranked(tools: Sequence[ToolCard], question: Question) -> list[tuple[ToolCard, float]]:
     """Tools by how much of the question their names, descriptions and parameters speak of; rarer words say more."""
-    texts = {tool.name: word_stems(f"{tool.name} {tool.description}") for tool in tools}
+    texts = {tool.name: stems_of(f"{tool.name} {tool.description}") for tool in tools}
 
-    def rare(term: Term) -> float:
-        holding = sum(bool(term.forms & stems) for stems in texts.values())
+    def rare(word: Word) -> float:
+        holding = sum(word.meets(stems) >= 0.6 for stems in texts.values())
         return math.log(1 + (1 + len(tools)) / (1 + holding))
 
-    scored = [
-        (tool, sum(rare(term) * _fit(term, tool, sought) for term in sought.terms) + _suits(tool, sought))
-        for tool in tools
-    ]
+    scored = [(tool, sum(rare(w) * _fit(w, tool, question) for w in question.content)) for tool in tools]
+    scored = [(tool, score + (2.0 if question.advice and is_search(tool) else 0.0)) for tool, score in scored]
+    scored = [(tool, score + (3.0 if _fits_an_id(tool, question) else 0.0)) for tool, score in scored]
     return sorted(scored, key=lambda entry: -entry[1])
 
 
-def _fit(term: Term, tool: ToolCard, sought: Sought) -> float:
-    opening = first_sentence(tool.description)
-    named = term.meets(word_stems(tool.name))
-    choices = " ".join(str(choice) for p in tool.parameters for choice in (*p.choices, *p.hints))
-    inside = max(
-        3.0 * named,
-        1.7 * term.meets(word_stems(opening)),
-        1.0 * term.meets(word_stems(tool.description)),
-        1.2 * term.meets(word_stems(choices)),
-        0.8 * term.meets(word_stems(" ".join(p.name for p in tool.parameters))),
+def _fits_an_id(tool: ToolCard, question: Question) -> bool:
+    """Does it ask for an id of a form that the question holds?"""
+    return any(
+        p.required and p.pattern and re.fullmatch(p.pattern, word.text)
+        for p in tool.parameters
+        for word in question.names
     )
-    inside += _SAME_WORD * (term.text.lower() in parts(tool.name))
-    return inside * (0.4 if term.name and not named else 1.0) * (1.3 if term in sought.dimension else 1.0)
 
 
-_SAME_WORD = 0.5
-"""For a word that is in the name as it stands, since `screenings` and `screens` have one stem."""
-_HINTS = {
-    Want.WHO: frozenset({"who", "owner", "by", "person", "team", "call"}),
-    Want.WHY: word_stems("why reason cause error event log trace message root failure"),
-    Want.WHEN: word_stems("when time history"),
-}
+def _fit(word: Word, tool: ToolCard, question: Question) -> float:
+    name = stems_of(" ".join(w for w in parts(tool.name) if w not in READING))
+    choices = " ".join(str(choice) for p in tool.parameters for choice in (*p.choices, *p.hints))
+    named = word.meets(name)
+    fit = max(
+        3.0 * named,
+        1.7 * word.meets(stems_of(first_sentence(tool.description))),
+        1.0 * word.meets(stems_of(tool.description)),
+        1.2 * word.meets(stems_of(choices)),
+        0.8 * word.meets(stems_of(" ".join(p.name for p in tool.parameters))),
+    )
+    fit += 0.5 * (word.text.lower() in parts(tool.name))
+    return (
+        fit
+        * (1.0 if word.plain or named else 0.5)
+        * (1.3 if word in question.which or word in question.counted else 1.0)
+    )
 
 
-def _suits(tool: ToolCard, sought: Sought) -> float:
-    stems = word_stems(tool.description) | word_stems(tool.name)
-    score = sum(0.8 for want, hints in _HINTS.items() if want in sought.wants and hints & stems)
-    asks_one = any(p.required and p.role in {Role.IDENTITY, Role.SUBJECT} and not p.choices for p in tool.parameters)
-    if asks_one:
-        score += 0.5 if sought.names else -0.7 if sought.whole else 0.0
-    return score
-
-
-def asks_data(sought: Sought, tools: tuple[ToolCard, ...]) -> list[tuple[ToolCard, float]]:
-    """The reading tools with how well they fit, the best first; none when no word of the question means anything."""
-    reading = tuple(tool for tool in tools if not tool.acts and kind_of(tool) is not Kind.MORE)
-    order = ranked(reading, sought) if sought.terms else []
-    order = [(tool, score - (0.0 if _can(tool, sought) else _OUT_OF_REACH)) for tool, score in order]
-    order.sort(key=lambda entry: -entry[1])
-    return order if order and (order[0][1] > 0 or any(_can(tool, sought) for tool, _ in order)) else []
-
-
-_OUT_OF_REACH = 2.0
-
-
-def _can(tool: ToolCard, sought: Sought) -> bool:
-    """Can it be called with what the question says, without guessing?"""
-    filled = next(fillings(tool, sought), None)
-    return filled is not None and filled.sureness >= 0
+def is_search(tool: ToolCard) -> bool:
+    """Does it search texts by words?"""
+    by_id = any(p.required and not is_query(p) and not p.choices for p in tool.parameters)
+    return (kind_of(tool) is Kind.DOCS and not by_id) or any(p.required and is_query(p) for p in tool.parameters)

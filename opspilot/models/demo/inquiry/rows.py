@@ -13,8 +13,6 @@ from opspilot.models.demo.words import parts, singular
 
 IDS = listed("id key uid uuid ref reference slug ident identifier number code no 编号 代码")
 NAMES = listed("name title hostname label 名称 标题")
-NAMING = IDS | NAMES
-"""Last words of fields that hold what a thing is called."""
 ENVELOPE_FIELDS = listed(
     "truncated more note notes hint hints page next previous limit offset total count matched ok took"
 )
