@@ -111,6 +111,14 @@ async def test_how_many_questions_wait_is_up_to_date_on_every_page_that_one_look
     await expect(count).to_be_hidden()
     assert asked == [f"{look.url}/waiting"] * 2
 
+    other = Pen(look.journal, "two")
+    other.ask("Restart two")
+    await page.goto(f"{look.url}/sessions/two")
+    other.think("", ("restart", {}, WRITE))
+    other.open("1.1", "restart", {}, "two?", terms=Terms("sre"))
+    await expect(page.get_by_text("two?").first).to_be_visible()
+    await expect(count).to_contain_text("1")
+
 
 async def test_a_page_that_is_older_than_its_sessions_first_question_gets_its_name(
     look: Look, new_page: NewPage

@@ -9,9 +9,14 @@ document.addEventListener("htmx:before:request", (event) => {
   if (event.target.id === "changes" && document.hidden) event.preventDefault();
 });
 
-// How many questions wait is asked for now and then.
+// How many questions wait is asked for now and then, and soon after something has happened here.
 const look = () => { if (!document.hidden) htmx.trigger("#looks", "look"); };
 setInterval(look, SECONDS * 1000);
+let soon;
+document.addEventListener("htmx:sse:after:message", () => {
+  clearTimeout(soon);
+  soon = setTimeout(look, 1000);
+});
 document.addEventListener("visibilitychange", () => {
   look();
   const changes = document.getElementById("changes");
