@@ -1,6 +1,6 @@
 """How many questions the offline planner answers, and that it invents nothing.
 
-    python bench/planner.py [--show WORDS] [TOOLSET.py …]
+    python bench/planner.py [--show WORDS] [--newest] [TOOLSET.py …]
 
 Asks ten questions in English and the same ten in Chinese on each toolset, through the real tool runtime. What is true
 is computed by plain code from the data. A question is answered when its direct answer says the fact and a place is
@@ -8,8 +8,9 @@ cited that really holds it. Three figures: of the real logs and runbooks togethe
 second set of three, and of older ones. The two sets were written by people who had not read the planner, each before it
 met them; `FIRST_CONTACT` says how many it answered then, and on them it was improved only a little since. Exits with 1
 when fewer than four of five are answered in any of the three, or anything is invented. `--show` prints the calls and
-answers of the questions that hold these words (`failed` alone: of all that were not answered). Files named after it are
-asked instead of those: each a module with a function `toolset()`, as those in `bench/unseen`.
+answers of the questions that hold these words (`failed` alone: of all that were not answered). `--newest` leaves the
+older ones out. Files named after it are asked instead of those: each a module with a function `toolset()`, as those in
+`bench/unseen`.
 """
 
 import argparse
@@ -196,12 +197,17 @@ def main() -> int:
     """Ask, judge and print."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--show", default=None, metavar="WORDS")
+    arguments.add_argument("--newest", action="store_true")
     arguments.add_argument("files", nargs="*", type=Path, metavar="TOOLSET.py")
     given = arguments.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="opspilot-bench-") as state:
-        asked = {"given": [_loaded(file) for file in given.files]} if given.files else _ours(Path(state))
+        asked = (
+            {"given": [_loaded(file) for file in given.files]}
+            if given.files
+            else _ours(Path(state), older=not given.newest)
+        )
         outcomes = {name: asyncio.run(ask_all(toolsets)) for name, toolsets in asked.items()}
     if given.show is not None:
         print(shown([outcome for some in outcomes.values() for outcome in some], given.show))
@@ -213,14 +219,14 @@ def main() -> int:
     return 0 if all(good) else 1
 
 
-def _ours(state: Path) -> dict[str, list[Toolset]]:
+def _ours(state: Path, *, older: bool) -> dict[str, list[Toolset]]:
     first, second = ([module.toolset() for module in three] for three in WRITTEN_BY_OTHERS)
     if real.DATA.is_dir():
         first.insert(0, real.toolset(state))
     else:
         print("The real data is not here; its twenty questions are left out.")
-    older = [module.toolset() for module in OLDER]
-    return {"real data and three by others": first, "three more by others": second, "older": older}
+    groups = {"real data and three by others": first, "three more by others": second}
+    return groups | ({"older": [module.toolset() for module in OLDER]} if older else {})
 
 
 def _loaded(file: Path) -> Toolset:

@@ -155,6 +155,7 @@ def asker(folder: Path, settings: str) -> Iterator[Asker]:
     try:
         yield Asker(folder)
     finally:
-        for mark in (f"opspilot-state={state}", f"--db-filename={state / 'temporal.db'}"):
+        marks = (f"opspilot-web={state}", f"opspilot-state={state}", f"--db-filename={state / 'temporal.db'}")
+        for mark in marks:
             for process in stack.find(mark, 0):
                 process.kill()
