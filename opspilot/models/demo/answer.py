@@ -44,7 +44,7 @@ def write_answer(case: Case) -> str:
         sheet.write("nothing_known")
     else:
         _side_by_side(case, sheet)
-    _not_found(case, sheet, unheard=unheard and not led)
+    _not_found(case, sheet, led=led, unheard=unheard and not led)
     return sheet.text
 
 
@@ -141,13 +141,15 @@ def _side_by_side(case: Case, sheet: Sheet) -> None:
         sheet.write("nothing_shared")
 
 
-def _not_found(case: Case, sheet: Sheet, *, unheard: bool) -> None:
+def _not_found(case: Case, sheet: Sheet, *, led: bool, unheard: bool) -> None:
     """What failed or came back empty and was not made good by a later call."""
     found = any(filed.call.useful for filed in case.filed)
     lines = Sheet((filed.call for filed in case.filed), chinese=sheet.chinese)
     for need in _all_needs(case):
         calls = case.calls(need)
         if need.kind is Kind.ACT or not calls or last_useful(calls) or (need.aside and found):
+            continue
+        if need.kind is Kind.DATA and led:
             continue
         for call in calls:
             if not call.ok:

@@ -96,7 +96,8 @@ def _about_data(question: Question, tools: tuple[ToolCard, ...]) -> tuple[ToolCa
     asked = read_inquiry(question.text)
     asks = asked.aims[0] is not Aim.FIELD or bool(asked.names)
     logged = bool(question.ideas & {Idea.LOGS, Idea.ERRORS, Idea.ALERT})
-    related = Idea.DEPENDS in question.ideas and any(kind_of(tool) is Kind.CATALOG for tool in tools)
+    held = bool(question.ideas & {Idea.DEPENDS, Idea.OWNER}) and asked.aims[0] is Aim.FIELD
+    related = held and any(kind_of(tool) is Kind.CATALOG for tool in tools)
     advised = related or Idea.DOCS in question.ideas or (Idea.ADVICE in question.ideas and not asks)
     if advised or asks_how(question) or question.of_relatives or (Idea.COMPARE in question.ideas and logged):
         return ()

@@ -51,6 +51,23 @@ def test_owner_and_dependencies_come_from_the_catalogue(question: str, tmp_path:
     assert "payment-db" in done.answer
 
 
+@pytest.mark.parametrize(
+    ("question", "owner"),
+    [
+        ("Who owns the payment service?", "team-payments"),
+        ("Who is responsible for the payment service?", "team-payments"),
+        ("Which team owns the orders service?", "team-orders"),
+        ("Who owns payment?", "team-payments"),
+        ("谁负责支付服务？", "team-payments"),
+        ("支付服务的负责人是谁？", "team-payments"),
+    ],
+)
+def test_who_owns_a_service_is_told_first_and_cited(question: str, owner: str, tmp_path: Path) -> None:
+    first = ask(question, tmp_path).answer.split("\n\n")[0]
+    assert owner in first
+    assert re.search(r"`[\w./-]+:\d+`", first)
+
+
 @pytest.mark.parametrize("question", ["Restart the payment service in production", "重启生产环境的支付服务"])
 def test_a_restart_is_proposed_alone_after_the_service_was_identified(question: str, tmp_path: Path) -> None:
     done = ask(question, tmp_path)

@@ -40,7 +40,7 @@ def lead(state: Understanding, sheet: Sheet) -> bool:
         sheet.write("no_row", own={"tool": f"`{bare_table.tool.name}`", "names": names})
         _fields(replace(best.outcome, columns=()), best, state, sheet) if best.outcome else None
         return True
-    spoken = best is not None and best.outcome is not None and best.score > _SURE_SCORE
+    spoken = best is not None and best.outcome is not None and best.score > _SURE_SCORE and not _is_guess(best, state)
     if logged := _logged(state):
         if best is not None and spoken and best.named and len(best.records) <= _ROWS:
             _tell(best, state, sheet)
@@ -96,6 +96,13 @@ def _without(state: Understanding) -> Table | None:
     given = any(hit.exact and hit.column in best.table.given for hit in best.by)
     alike = given or bool(held & like)
     return None if any(w.text.lower() in v for w in names for v in held) or not alike else table
+
+
+def _is_guess(best: Reading, state: Understanding) -> bool:
+    """Is it the end of an order that the question doesn't speak of, by rows that it hardly speaks of, either?"""
+    outcome = best.outcome
+    unnamed = outcome is not None and outcome.aim is Aim.EXTREME and outcome.fit < 1.0
+    return unnamed and 2 * len(best.missed) >= len(state.question.content)
 
 
 def _logged(state: Understanding) -> list[Passage]:
