@@ -34,7 +34,7 @@ bounds = st.builds(
 )
 
 in_any_world = given(tape=tapes, limits=bounds)
-enough = settings(max_examples=300)
+enough = settings(max_examples=150)
 
 
 @dataclass
