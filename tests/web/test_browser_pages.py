@@ -64,6 +64,7 @@ async def test_somebody_asks_and_watches_the_steps_arrive(front: Front, new_page
         await page.wait_for_url(re.compile(r"/sessions/ops-[0-9a-f]+$"))
         await expect(page.get_by_text("How is the database?").first).to_be_visible()
         await expect(page.get_by_text("It is slow.")).to_be_visible()
+        await front.desk.until(page.url.rpartition("/")[2], Kind.RUN_STOPPED)
     (row,) = front.desk.journal.sessions()
     assert row.id == page.url.rpartition("/")[2]
     assert len(front.desk.entries(row.id, Kind.USER_MESSAGE)) == 1
