@@ -74,7 +74,8 @@ async def test_it_sees_none_of_our_secrets(tmp_path: Path) -> None:
 
 
 async def test_one_that_does_not_read_its_input_is_content_all_the_same(tmp_path: Path) -> None:
-    await command(tmp_path, "true").send(ASKED)
+    await python(tmp_path, f"open({str(tmp_path / 'ran')!r}, 'w').close()").send(ASKED)
+    assert (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(

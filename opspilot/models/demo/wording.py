@@ -40,7 +40,6 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
         "total_of": ("{count} in all{by}, as {tool} says", "共 {count}{by}，据 {tool}"),
         "counted": ("{count} in all{by}, counted in the rows of {tool}", "共 {count}{by}，由 {tool} 返回的行数出"),
         "none": ("None{by}: no row of {tool} fits", "没有{by}：{tool} 返回的行里没有符合的"),
-        "counted_for": ("{label}: {count} in all, by the rows of {tool}", "{label}：共 {count}，依据 {tool} 的行"),
         "at_least": ("At least {count}{by}, counted in the rows of {tool}", "至少 {count}{by}，由 {tool} 返回的行数出"),
         "such_as": (", for example {places}", "，例如 {places}"),
         "most_rows": (
@@ -63,7 +62,6 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
             "{tool} has more rows than it returned, so this holds for the returned ones alone.",
             "{tool} 还有未返回的行，因此以上只对已返回的行成立。",
         ),
-        "rows_more": ("{tool} returned more of them.", "{tool} 返回的不止这些。"),
         "absent": ("Nothing is called `{name}`: not found with {tools}.", "没有找到 `{name}`：{tools} 都没有查到。"),
         "tool_says": ("{tool} says: “{message}”", "{tool} 回答：“{message}”"),
         "listed": ("From {tool}{by}", "来自 {tool}{by}"),
@@ -87,7 +85,6 @@ _TEXTS: MappingProxyType[str, tuple[str, str]] = MappingProxyType(
         "line": ("- `{place}`: {text}", "- `{place}`：{text}"),
         "unplaced_line": ("- {text}", "- {text}"),
         "row": ("- `{label}`: {count}", "- `{label}`：{count}"),
-        "counted_by": ("Counted by {group}:", "按 {group} 计数："),
         "field": ("- {name}: {value}", "- {name}：{value}"),
         "field_of_lines": ("- {name}:", "- {name}："),
         "field_line": ("  - {value}", "  - {value}"),

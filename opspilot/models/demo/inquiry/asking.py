@@ -1,6 +1,6 @@
 """The strategy for needs of data, as the planner asks for it: what to call next, the direct answer, the rows below it.
 
-The thin outside of `study`: everything is derived anew from the case.
+The thin outside of `inquiry`: everything is derived anew from the case.
 """
 
 from collections.abc import Iterator
